@@ -1,0 +1,163 @@
+//! Causal grouped-query attention over a token tree, in float32.
+//!
+//! In: rotated queries of some nodes, and the cache with the keys and values of them and all their ancestors.
+//! Out: the weighted values, head by head. Each node sees its ancestors and itself, in order of position; scores, softmax
+//! and weighted sum run in that order, in lanes and runs fixed by position, so what a node gets does not depend on which
+//! other sequences are in the tree or how the work was cut.
+
+use super::kernels::lanes::F32x4;
+use super::kernels::math::softmax;
+use super::kernels::pool::{Disjoint, Pool};
+use super::kernels::tile::{float_tile, COLS, ROWS};
+use super::tree::Tree;
+
+/// Keys and values of one layer, `[slot][n_kv_heads · head_dim]` each.
+#[derive(Default)]
+pub struct LayerCache {
+    /// Rotated keys.
+    pub keys: Vec<f32>,
+    /// Values.
+    pub values: Vec<f32>,
+}
+
+/// Shapes of the attention of one model.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct HeadShape {
+    pub n_heads: usize,
+    pub n_kv_heads: usize,
+    pub head_dim: usize,
+}
+
+/// Nodes that one task covers at least, where there are that many: enough to pay for packing their common path.
+const TASK_NODES: usize = 32;
+
+/// Consecutive nodes that form a chain.
+struct Segment {
+    nodes: std::ops::Range<usize>,
+}
+
+/// Cuts `nodes` into chains of at most `TASK_NODES`, and those into tasks.
+fn tasks(tree: &Tree, nodes: std::ops::Range<usize>) -> Vec<Vec<Segment>> {
+    let mut tasks: Vec<Vec<Segment>> = Vec::new();
+    let mut n_in_task = TASK_NODES;
+    let mut start = nodes.start;
+    while start < nodes.end {
+        let mut end = start + 1;
+        while end < nodes.end && end - start < TASK_NODES && tree.continues(end) {
+            end += 1;
+        }
+        if n_in_task >= TASK_NODES {
+            tasks.push(Vec::new());
+            n_in_task = 0;
+        }
+        n_in_task += end - start;
+        tasks.last_mut().expect("pushed at the first turn").push(Segment { nodes: start..end });
+        start = end;
+    }
+    tasks
+}
+
+/// The keys and values of one path and one head, packed for the float microkernel.
+#[derive(Default)]
+struct Packed {
+    /// The slots that are packed, in order.
+    slots: Vec<u32>,
+    /// `[block of 8 positions][head_dim][8]`
+    keys: Vec<f32>,
+    /// `[block of 8 dimensions][position][8]`, positions up to `capacity`.
+    values: Vec<f32>,
+    capacity: usize,
+}
+
+impl Packed {
+    fn set_path(&mut self, path: &[std::ops::Range<usize>], cache: &LayerCache, kv_head: usize, shape: HeadShape) {
+        let d = shape.head_dim;
+        let stride = shape.n_kv_heads * d;
+        let slots = || path.iter().cloned().flatten();
+        let n = path.iter().map(ExactSizeIterator::len).sum::<usize>();
+        if n > self.capacity {
+            self.capacity = n.next_multiple_of(256);
+            self.keys = vec![0.0; self.capacity * d];
+            self.values = vec![0.0; self.capacity * d];
+            self.slots.clear();
+        }
+        let unchanged = slots().zip(&self.slots).take_while(|(a, &b)| *a as u32 == b).count();
+        self.slots.truncate(unchanged);
+        for (position, slot) in slots().enumerate().skip(unchanged) {
+            self.slots.push(slot as u32);
+            let key = &cache.keys[slot * stride + kv_head * d..][..d];
+            let block = &mut self.keys[position / COLS * COLS * d..][..COLS * d];
+            for (out, &k) in block.chunks_exact_mut(COLS).zip(key) {
+                out[position % COLS] = k;
+            }
+            let value = &cache.values[slot * stride + kv_head * d..][..d];
+            for (block, v) in value.chunks_exact(COLS).enumerate() {
+                self.values[(block * self.capacity + position) * COLS..][..COLS].copy_from_slice(v);
+            }
+        }
+    }
+}
+
+/// Attention of `nodes`; `queries` and `out` are `(nodes, n_heads · head_dim)`, row 0 being the first of `nodes`.
+pub fn attend(pool: &Pool, tree: &Tree, nodes: std::ops::Range<usize>, cache: &LayerCache, shape: HeadShape, queries: &[f32], out: &mut [f32]) {
+    let tasks = tasks(tree, nodes.clone());
+    let HeadShape { n_heads, n_kv_heads, head_dim: d } = shape;
+    let group = n_heads / n_kv_heads;
+    let width = n_heads * d;
+    let scale = 1.0 / libm::sqrtf(d as f32);
+    let out = Disjoint::new(out);
+    pool.run(tasks.len() * n_kv_heads, |index| {
+        let (task, kv_head) = (&tasks[index / n_kv_heads], index % n_kv_heads);
+        let mut packed = Packed::default();
+        let mut query = vec![0f32; d * ROWS];
+        let (mut scores, mut weights) = (Vec::new(), Vec::new());
+        for segment in task {
+            let last = segment.nodes.end - 1;
+            packed.set_path(&tree.path(last), cache, kv_head, shape);
+            // (node, head) pairs, four at a time.
+            let n_pairs = segment.nodes.len() * group;
+            for first in (0..n_pairs).step_by(ROWS) {
+                let pairs = first..n_pairs.min(first + ROWS);
+                let node_of = |pair: usize| segment.nodes.start + pair / group;
+                let column_of = |pair: usize| (kv_head * group + pair % group) * d;
+                for (r, pair) in pairs.clone().enumerate() {
+                    let q = &queries[(node_of(pair) - nodes.start) * width + column_of(pair)..][..d];
+                    for (out, &q) in query.chunks_exact_mut(ROWS).zip(q) {
+                        out[r] = q * scale;
+                    }
+                }
+                let n_visible = tree.position(node_of(pairs.end - 1)) + 1;
+                let padded = n_visible.next_multiple_of(COLS);
+                scores.resize(padded * ROWS, 0.0);
+                for block in 0..padded / COLS {
+                    let mut sums = [0f32; ROWS * COLS];
+                    float_tile::<F32x4>(&query, &packed.keys[block * COLS * d..][..COLS * d], &mut sums);
+                    for (r, sums) in sums.chunks_exact(COLS).enumerate() {
+                        scores[r * padded + block * COLS..][..COLS].copy_from_slice(sums);
+                    }
+                }
+                weights.resize(padded * ROWS, 0.0);
+                for r in 0..ROWS {
+                    // Rows that no pair fills repeat the last one; they are not written out.
+                    let pair = (first + r).min(pairs.end - 1);
+                    let row = &mut scores[r * padded..][..padded];
+                    softmax(row, tree.position(node_of(pair)) + 1);
+                    for (out, &w) in weights.chunks_exact_mut(ROWS).zip(row.iter()) {
+                        out[r] = w;
+                    }
+                }
+                for block in 0..d / COLS {
+                    let mut sums = [0f32; ROWS * COLS];
+                    let values = &packed.values[block * packed.capacity * COLS..][..n_visible * COLS];
+                    float_tile::<F32x4>(&weights[..n_visible * ROWS], values, &mut sums);
+                    for (pair, sums) in pairs.clone().zip(sums.chunks_exact(COLS)) {
+                        let at = (node_of(pair) - nodes.start) * width + column_of(pair) + block * COLS;
+                        // SAFETY: a (node, head) pair belongs to one task.
+                        unsafe { out.slice(at, COLS) }.copy_from_slice(sums);
+                    }
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,149 @@
+//! Activations, packed for the microkernels: four rows to a tile, quantised to 16 bits for integer panels, as they are for
+//! float ones.
+//!
+//! Quantised: 32 neighbours share a float32 scale, largest magnitude / 32767, and are rounded to nearest, ties to even.
+//! Rows that fill up the last tile are zero.
+
+use super::lanes::{F32x4, Float32, Int32};
+use super::pool::{Disjoint, Pool};
+use super::tile::{IntRows, ROWS};
+
+/// Elements that share an activation scale.
+pub const RUN: usize = 32;
+
+/// What the matrices that follow will read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forms {
+    /// Integer panels: quantised kinds in default precision.
+    pub int: bool,
+    /// Float panels: float32 precision, and the float kinds.
+    pub float: bool,
+}
+
+/// Packed rows. Reused from call to call, so that the buffers are allocated once.
+#[derive(Default)]
+pub struct Rows {
+    n_rows: usize,
+    k: usize,
+    values: Vec<i16>,
+    scales: [Vec<f32>; 2],
+    sums: [Vec<f32>; 2],
+    floats: Vec<f32>,
+}
+
+impl Rows {
+    /// Rows, padding not counted.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Elements of a row.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Tiles of four rows.
+    pub fn n_tiles(&self) -> usize {
+        self.n_rows.div_ceil(ROWS)
+    }
+
+    /// Fills the buffers: `row(i, out)` writes row `i`, `k` floats, and is called once for each.
+    ///
+    /// With `forms.int`, `k` is a multiple of [`RUN`].
+    pub fn fill(&mut self, pool: &Pool, n_rows: usize, k: usize, forms: Forms, row: impl Fn(usize, &mut [f32]) + Sync) {
+        (self.n_rows, self.k) = (n_rows, k);
+        let n_tiles = self.n_tiles();
+        let n_runs = k / RUN;
+        let (n_int, n_float) = (if forms.int { n_tiles } else { 0 }, if forms.float { n_tiles } else { 0 });
+        debug_assert!(!forms.int || k % RUN == 0);
+        self.values.resize(n_int * ROWS * k, 0);
+        for (i, per_run) in [1, 2].into_iter().enumerate() {
+            self.scales[i].resize(n_int * ROWS * n_runs * per_run, 0.0);
+            self.sums[i].resize(n_int * ROWS * n_runs * per_run, 0.0);
+        }
+        self.floats.resize(n_float * ROWS * k, 0.0);
+        let values = Disjoint::new(&mut self.values);
+        let scales = self.scales.each_mut().map(|s| Disjoint::new(s));
+        let sums = self.sums.each_mut().map(|s| Disjoint::new(s));
+        let floats = Disjoint::new(&mut self.floats);
+        pool.run(n_tiles, |tile| {
+            let mut buffer = vec![0f32; k];
+            let n_int = if forms.int { ROWS * k } else { 0 };
+            let n_float = if forms.float { ROWS * k } else { 0 };
+            // SAFETY: each tile has ranges of its own in every buffer.
+            let (values, floats) = unsafe { (values.slice(tile * n_int, n_int), floats.slice(tile * n_float, n_float)) };
+            let grains = [(0, RUN), (1, RUN / 2)];
+            // SAFETY: as above.
+            let [s32, s16] = grains.map(|(i, run)| unsafe { scales[i].slice(tile * n_int / run, n_int / run) });
+            // SAFETY: as above.
+            let [m32, m16] = grains.map(|(i, run)| unsafe { sums[i].slice(tile * n_int / run, n_int / run) });
+            for r in 0..ROWS {
+                let index = tile * ROWS + r;
+                if index < n_rows {
+                    row(index, &mut buffer);
+                } else {
+                    buffer.fill(0.0);
+                }
+                if forms.int {
+                    quantise(&buffer, r, values, [s32, m32], [s16, m16]);
+                }
+                if forms.float {
+                    for (out, &v) in floats.chunks_exact_mut(ROWS).zip(&buffer) {
+                        out[r] = v;
+                    }
+                }
+            }
+        });
+    }
+
+    /// One tile for panels whose weights have a scale every `run` (32 or 16) values.
+    #[inline]
+    pub fn int_tile(&self, tile: usize, run: usize) -> IntRows<'_> {
+        let which = usize::from(run != RUN);
+        let n = ROWS * self.k / run;
+        IntRows {
+            values: &self.values[tile * ROWS * self.k..][..ROWS * self.k],
+            scales: &self.scales[which][tile * n..][..n],
+            sums: &self.sums[which][tile * n..][..n],
+        }
+    }
+
+    /// One tile for float panels, `[k][row]`.
+    #[inline]
+    pub fn float_tile(&self, tile: usize) -> &[f32] {
+        &self.floats[tile * ROWS * self.k..][..ROWS * self.k]
+    }
+}
+
+/// Quantises one row into place `r` of a tile.
+/// `per_32` and `per_16` are scales and sums.
+fn quantise(row: &[f32], r: usize, values: &mut [i16], per_32: [&mut [f32]; 2], per_16: [&mut [f32]; 2]) {
+    // Adding 1.5·2^23 rounds to an integer, ties to even, and leaves it in the low bits.
+    const MAGIC: f32 = 12_582_912.0;
+    for (run, (x, out)) in row.chunks_exact(RUN).zip(values.chunks_exact_mut(RUN * ROWS)).enumerate() {
+        let mut largest = F32x4::splat(0.0);
+        for v in x.chunks_exact(4) {
+            largest = largest.max(F32x4::load(v).abs());
+        }
+        let largest = largest.to_array().into_iter().fold(0f32, f32::max);
+        let scale = largest / 32767.0;
+        // Below the smallest normal the quotient would overflow; such a run counts as zero.
+        let inverse = if largest > f32::MIN_POSITIVE { 32767.0 / largest } else { 0.0 };
+        let mut halves = [0i32; 2];
+        for (i, (v, out)) in x.chunks_exact(4).zip(out.chunks_exact_mut(4 * ROWS)).enumerate() {
+            let rounded = F32x4::load(v).mul(F32x4::splat(inverse)).add(F32x4::splat(MAGIC));
+            let q = rounded.as_int_bits().sub(F32x4::splat(MAGIC).as_int_bits()).to_array();
+            out[2 * r] = q[0] as i16;
+            out[2 * r + 1] = q[1] as i16;
+            out[2 * ROWS + 2 * r] = q[2] as i16;
+            out[2 * ROWS + 2 * r + 1] = q[3] as i16;
+            halves[i / 4] += q.iter().sum::<i32>();
+        }
+        per_32[0][run * ROWS + r] = scale;
+        per_32[1][run * ROWS + r] = scale * (halves[0] + halves[1]) as f32;
+        for (half, &sum) in halves.iter().enumerate() {
+            per_16[0][(2 * run + half) * ROWS + r] = scale;
+            per_16[1][(2 * run + half) * ROWS + r] = scale * sum as f32;
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! evaltab: evaluate a language model in a browser tab.
+//!
+//! Data flows one way, and a stage uses only stages above it:
+//! model file → `model` → `tokenizer`; rows → `task` → `prompt` → `plan` → `engine` → `score` → `metrics` → `report`;
+//! `run` is the stepper, `wasm` the only file that knows JavaScript.
+
+pub mod engine;
+pub mod error;
+pub mod model;
+pub mod spec;
+
+pub use error::{ErrorKind, EvalError, Result};

@@ -1,0 +1,2 @@
+//! Task: rows and config → docs.
+pub mod doc;
