@@ -7,6 +7,9 @@
 pub mod engine;
 pub mod error;
 pub mod model;
+pub mod plan;
 pub mod spec;
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;
 
 pub use error::{ErrorKind, EvalError, Result};

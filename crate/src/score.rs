@@ -341,3 +341,105 @@ pub fn n_words(text: &str) -> usize {
     }
     n_runs + 1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::cases::{choice, item};
+
+    /// A choice by what rules divide by.
+    fn of_lengths(text: &str, loglikelihood: f64, n_tokens: usize) -> ChoiceScore {
+        ChoiceScore {
+            text: text.to_owned(),
+            token_ids: vec![0; n_tokens],
+            token_logprobs: vec![loglikelihood / n_tokens as f64; n_tokens],
+            n_chars: text.chars().count(),
+            n_bytes: text.len(),
+            ..choice(loglikelihood, 1)
+        }
+    }
+
+    fn pick_by(picks: &[Pick], rule: Rule) -> &Pick {
+        picks.iter().find(|pick| pick.rule == rule).expect("the rule applies")
+    }
+
+    #[test]
+    fn raw_bytes_and_tokens_each_pick_another_choice() {
+        // Per byte: −.727, −.337, −.524. Per token: −2, −1.318, −1.222.
+        let choices = [
+            of_lengths(" He leaves.", -8.0, 4),
+            of_lengths(" He picks up the towel and folds it neatly.", -14.5, 11),
+            of_lengths(" He defenestrates it.", -11.0, 9),
+        ];
+        assert_eq!(choices.each_ref().map(|choice| choice.n_bytes), [11, 43, 21]);
+        let picks = picks(&choices, &[1]);
+        assert_eq!(pick_by(&picks, Rule::Acc).pick, 0);
+        assert_eq!(pick_by(&picks, Rule::AccBytes).pick, 1);
+        assert_eq!(pick_by(&picks, Rule::AccToken).pick, 2);
+        assert!(pick_by(&picks, Rule::AccBytes).is_correct && !pick_by(&picks, Rule::Acc).is_correct);
+    }
+
+    #[test]
+    fn characters_are_code_points_and_bytes_are_utf8() {
+        // "東京" has 2 characters and 6 bytes, "abcde" 5 and 5: per character −1.5 and −.8, per byte −.5 and −.8.
+        let picks = picks(&[of_lengths("東京", -3.0, 1), of_lengths("abcde", -4.0, 1)], &[0]);
+        assert_eq!(pick_by(&picks, Rule::AccNorm).pick, 1);
+        assert_eq!(pick_by(&picks, Rule::AccBytes).pick, 0);
+    }
+
+    #[test]
+    fn the_first_maximum_wins_a_tie_and_the_tie_is_told() {
+        let picks = picks(&[choice(-2.0, 1), choice(-1.0, 1), choice(-1.0, 1)], &[2]);
+        let acc = pick_by(&picks, Rule::Acc);
+        assert_eq!((acc.pick, acc.is_tied, acc.is_correct, acc.margin), (1, true, false, Some(0.0)));
+    }
+
+    #[test]
+    fn a_choice_of_length_zero_is_never_picked_by_length() {
+        let picks = picks(&[of_lengths("", 0.0, 1), choice(-5.0, 3)], &[1]);
+        let acc_norm = pick_by(&picks, Rule::AccNorm);
+        assert_eq!((acc_norm.pick, acc_norm.is_tied, acc_norm.margin), (1, false, None));
+        assert_eq!(pick_by(&picks, Rule::Acc).pick, 0);
+    }
+
+    #[test]
+    fn mutual_information_needs_every_choice_scored_without_context() {
+        let with = |ll: f64, null: f64| ChoiceScore { loglikelihood_unconditional: Some(null), ..choice(ll, 1) };
+        // −2 − (−1) = −1 and −5 − (−9) = 4.
+        let both = picks(&[with(-2.0, -1.0), with(-5.0, -9.0)], &[1]);
+        assert_eq!((pick_by(&both, Rule::AccMutualInfo).pick, pick_by(&both, Rule::Acc).pick), (1, 0));
+        let one = picks(&[with(-2.0, -1.0), choice(-5.0, 1)], &[1]);
+        assert!(one.iter().all(|pick| pick.rule != Rule::AccMutualInfo));
+    }
+
+    #[test]
+    fn near_ties_scale_with_the_rule() {
+        let pair = |a: ChoiceScore, b: ChoiceScore| near_ties(&item(0, vec![a, b], &[0]));
+        // Letters: raw differences below and above 3e-2 nats.
+        assert!(pair(choice(-1.0, 1), choice(-1.029, 1)));
+        assert!(!pair(choice(-1.0, 1), choice(-1.031, 1)));
+        // 10 characters each, raw 1 apart: per character .1, allowance 1.5e-2 · 2/10 = 3e-3.
+        assert!(!pair(choice(-2.0, 10), choice(-3.0, 10)));
+        // Raw far apart, equal per character: −2/2 and −10/10.
+        assert!(pair(choice(-2.0, 2), choice(-10.0, 10)));
+    }
+
+    #[test]
+    fn near_ties_look_at_every_choice_and_not_only_at_the_second() {
+        // Per character: −1 (100), −1.0002 (100), −1.01 (1). The second is 2e-4 away, allowance 3e-4; the third, 1e-2 away, is within
+        // 1.5e-2 · (1/100 + 1).
+        let choices = |second: f64| vec![choice(-100.0, 100), choice(second, 100), choice(-1.01, 1)];
+        let by_chars = |choices| near_ties(&ItemScore { picks: vec![Pick { rule: Rule::AccNorm, pick: 0, is_correct: true, is_tied: false, margin: None }], ..item(0, choices, &[0]) });
+        assert!(by_chars(choices(-100.02)));
+        assert!(by_chars(choices(-150.0)));
+        assert!(!by_chars(vec![choice(-100.0, 100), choice(-150.0, 100)]));
+    }
+
+    #[test]
+    fn an_item_keeps_the_order_of_its_sum() {
+        let scores = TokenScores { token_logprobs: vec![-1e16, -1.0, 1e16], is_greedy: false };
+        // (−1e16 − 1) + 1e16 = 0 in f64: 1 is half a unit in the last place and rounds to even.
+        assert_eq!(scores.loglikelihood(), 0.0);
+        assert_eq!(TokenScores { token_logprobs: Vec::new(), is_greedy: true }.loglikelihood(), 0.0);
+    }
+}

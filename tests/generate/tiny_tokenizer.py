@@ -35,6 +35,7 @@ QWEN2_PATTERN = (
 
 # What the merges are learnt from.
 CORPUS = """The following is a question with four possible answers. Read the question and give the answer.
+Answer: A Answer: B Answer: C Answer: D Answer: A Answer: B Answer: C Answer: D Answer: A Answer: B Answer: C Answer: D
 Question: What is the capital of France? Answer: Paris. Question: Which planet is closest to the sun? Answer: Mercury.
 Question: What colour is the sky on a clear day? Answer: The sky is blue. Which of these is the largest animal?
 The river runs from the mountains to the sea, and the people who live there use the water for their fields.
@@ -113,7 +114,7 @@ class TinyTokenizer:
         self.pad_id = im_end if pre == "smollm" else endoftext
         self.unk_id = endoftext if pre == "smollm" else None
 
-        self.oracle = Tokenizer(models.BPE(vocab={t: i for t, i in ids.items()}, merges=merges))
+        self.oracle = Tokenizer(models.BPE(vocab=ids, merges=merges))
         if pre == "qwen2":
             self.oracle.normalizer = normalizers.NFC()
         self.oracle.pre_tokenizer = pre_tokenizer(pre)

@@ -6,11 +6,11 @@ use std::sync::Arc;
 fn main_one(path: &str, reference: &str) {
     let mut file = std::fs::File::open(path).unwrap();
     let t = std::time::Instant::now();
-    let gguf = Gguf::read(&mut file).unwrap();
+    let gguf = Arc::new(Gguf::read(&mut file).unwrap());
     println!("header {:?}", t.elapsed());
     let config = DecoderConfig::from_gguf(&gguf).unwrap();
     println!("{config:?}");
-    let mut loader = Loader::new(&gguf);
+    let mut loader = Loader::new(gguf.clone());
     while loader.step(&mut file).unwrap().is_some() {}
     let weights = Arc::new(loader.finish(&config).unwrap());
     println!("loaded {:?}", t.elapsed());

@@ -132,3 +132,34 @@ fn length_bias(picked: &[(&ItemScore, usize, bool)]) -> Option<LengthBias> {
         gold_shortest: gold_shortest?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::cases::{choice, item, letters};
+
+    #[test]
+    fn a_model_that_always_says_a_moves_half_of_its_picks() {
+        let items: Vec<ItemScore> = (0..4).map(|i| letters(i, &[0.6, 0.4], i % 2)).collect();
+        let bias = bias(&items.iter().collect::<Vec<_>>(), Rule::Acc).expect("docs");
+        // Picked 1, 0; gold ½, ½: (½ + ½)/2.
+        assert_eq!(bias.total_variation, 0.5);
+        assert_eq!((bias.positions[0].letter.as_str(), bias.positions[0].picked.n_correct, bias.positions[0].gold.n_correct), ("A", 4, 2));
+        assert_eq!(bias.positions[0].accuracy_when_gold.map(|p| p.value), Some(1.0));
+        assert_eq!(bias.positions[1].accuracy_when_gold.map(|p| p.value), Some(0.0));
+        assert_eq!(bias.length, None);
+    }
+
+    #[test]
+    fn lengths_of_picks_stand_beside_those_of_the_gold_choices() {
+        let items = [item(0, vec![choice(-1.0, 2), choice(-2.0, 8)], &[1]), item(1, vec![choice(-1.0, 3), choice(-2.0, 3)], &[0])];
+        let length = bias(&items.iter().collect::<Vec<_>>(), Rule::Acc).and_then(|bias| bias.length).expect("one doc of uneven length");
+        assert_eq!((length.n, length.mean_chars_picked, length.mean_chars_gold, length.mean_chars_all), (1, 2.0, 8.0, 5.0));
+        assert_eq!((length.picked_shortest.n_correct, length.picked_longest.n_correct, length.gold_longest.n_correct), (1, 0, 1));
+    }
+
+    #[test]
+    fn letters_end_at_z() {
+        assert_eq!([0, 3, 25, 26].map(letter), ["A", "D", "Z", "27"]);
+    }
+}

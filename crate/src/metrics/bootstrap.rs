@@ -89,3 +89,29 @@ pub fn calibration_bootstrap(items: &[&ItemScore], options: CalibrationOptions) 
         p_value: (n_at_least + 1) as f64 / (N_DRAWS + 1) as f64,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::calibration::Binning;
+    use crate::metrics::synthetic::{synthetic_profile, SyntheticProfile};
+    use crate::score::Rule;
+
+    #[test]
+    fn chance_alone_explains_the_calibrated_profiles_and_not_the_overconfident_one() {
+        let options =
+            CalibrationOptions { confidence_rule: Rule::Acc, n_bins: 10, binning: Binning::EqualWidth, temperature: 1.0, seed: 1234 };
+        let of = |profile| {
+            let items = synthetic_profile(profile);
+            calibration_bootstrap(&items.iter().collect::<Vec<_>>(), options).expect("docs")
+        };
+        let calibrated = of(SyntheticProfile::StrongCalibrated);
+        // One bin of 300 docs: the ECE of a calibrated model is |mean of 300 draws − .8|, in the mean √(2/π · .16/300) = .01843.
+        assert!((calibrated.calibrated_ece - 0.01843).abs() < 0.0015, "{calibrated:?}");
+        assert!(calibrated.p_value > 0.9, "{calibrated:?}");
+        let overconfident = of(SyntheticProfile::StrongOverconfident);
+        assert!(overconfident.ece_interval.contains(0.18) && overconfident.ece_interval.low > overconfident.calibrated_interval.high);
+        assert!((overconfident.p_value - 1.0 / 1001.0).abs() < 1e-12);
+        assert_eq!(calibration_bootstrap(&[], options), None);
+    }
+}

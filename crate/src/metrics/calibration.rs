@@ -11,7 +11,7 @@
 
 use super::estimate::{wilson, Interval};
 use super::random::SplitMix64;
-use super::rules::{pick_of, softmax};
+use super::rules::pick_of;
 use crate::score::{ItemScore, Rule};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -151,13 +151,14 @@ pub fn calibration(items: &[&ItemScore], options: CalibrationOptions) -> Option<
     let confident = table.confident(&all, options.temperature);
     let bins = bins(&confident, options.n_bins, options.binning);
     let ece_by = |binning| if binning == options.binning { ece(&bins) } else { ece(&self::bins(&confident, options.n_bins, binning)) };
+    let values = table.values(&all, options.temperature, options)?;
     Some(Calibration {
         confidence_rule: options.confidence_rule,
         n: confident.len(),
         n_bins: options.n_bins,
         binning: options.binning,
-        values: table.values(&all, options.temperature, options)?,
-        values_at_one: table.values(&all, 1.0, options)?,
+        values,
+        values_at_one: if options.temperature == 1.0 { values } else { table.values(&all, 1.0, options)? },
         ece_equal_width: ece_by(Binning::EqualWidth),
         ece_equal_mass: ece_by(Binning::EqualMass),
         selective: selective(&confident),
@@ -178,8 +179,15 @@ pub struct Confident {
 /// Confidence of one item; `None` where the rule does not apply.
 pub fn confident(item: &ItemScore, rule: Rule, temperature: f64) -> Option<Confident> {
     let pick = pick_of(item, rule)?;
-    let p = softmax(&rule.scores(&item.choices)?, temperature);
-    Some(Confident { confidence: *p.get(pick.pick)?, is_correct: pick.is_correct })
+    Some(Confident { confidence: confidence(&rule.scores(&item.choices)?, pick.pick, temperature), is_correct: pick.is_correct })
+}
+
+/// Probability of the choice with the highest score.
+///
+/// The picked choice is added last, so that equal scores in another order give equal bits and stay on one side of a bin's edge.
+fn confidence(scores: &[f64], pick: usize, temperature: f64) -> f64 {
+    let others = scores.iter().enumerate().filter(|(i, _)| *i != pick);
+    1.0 / (others.map(|(_, score)| boltzmann(*score, scores[pick], temperature)).sum::<f64>() + 1.0)
 }
 
 /// The bin of each confidence, from 0.
@@ -316,9 +324,7 @@ impl<'a> ScoreTable<'a> {
     fn confident(&self, docs: &[usize], temperature: f64) -> Vec<Confident> {
         let one = |doc: &usize| {
             let doc = &self.docs[*doc];
-            let scores = self.scores_of(doc);
-            let sum: f64 = scores.iter().map(|score| boltzmann(*score, scores[doc.pick], temperature)).sum();
-            Confident { confidence: 1.0 / sum, is_correct: doc.is_correct }
+            Confident { confidence: confidence(self.scores_of(doc), doc.pick, temperature), is_correct: doc.is_correct }
         };
         docs.iter().map(one).collect()
     }
@@ -456,10 +462,14 @@ fn boltzmann(score: f64, top: f64, temperature: f64) -> f64 {
 }
 
 /// Mean and variance of the scores under exp(β·score), scores taken relative to `top`.
-fn moments(scores: impl Iterator<Item = f64> + Clone, top: f64, beta: f64) -> (f64, f64) {
+fn moments(scores: impl Iterator<Item = f64>, top: f64, beta: f64) -> (f64, f64) {
     let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
     for score in scores {
-        let d = if score == top { 0.0 } else { score - top };
+        if score == top {
+            sum += 1.0;
+            continue;
+        }
+        let d = score - top;
         let w = libm::exp(beta * d);
         // −∞ has no weight, and 0 · ∞ is not a number.
         if w > 0.0 {
@@ -470,4 +480,111 @@ fn moments(scores: impl Iterator<Item = f64> + Clone, top: f64, beta: f64) -> (f
     }
     let mean = first / sum;
     (top + mean, second / sum - mean * mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::cases::{choice, item, letters};
+    use crate::metrics::synthetic::{synthetic_profile, SyntheticProfile};
+
+    const OPTIONS: CalibrationOptions =
+        CalibrationOptions { confidence_rule: Rule::Acc, n_bins: 10, binning: Binning::EqualWidth, temperature: 1.0, seed: 1234 };
+
+    fn of(items: &[ItemScore], options: CalibrationOptions) -> Calibration {
+        calibration(&items.iter().collect::<Vec<_>>(), options).expect("docs")
+    }
+
+    fn assert_close(got: f64, expected: f64, bound: f64) {
+        assert!((got - expected).abs() <= bound, "expected {expected}, got {got}");
+    }
+
+    #[test]
+    fn bins_are_closed_on_the_right_and_the_first_at_zero() {
+        let bin = |confidence| equal_width_bin(confidence, 10);
+        assert_eq!([0.0, 0.05, 0.1, 0.10000000000000002, 0.3, 0.30000000000000004, 0.7, 0.95, 1.0].map(bin), [0, 0, 0, 1, 2, 3, 6, 9, 9]);
+        for n_bins in 1..=100 {
+            for edge in 1..=n_bins {
+                assert_eq!(equal_width_bin(edge as f64 / n_bins as f64, n_bins), edge - 1, "{edge}/{n_bins}");
+            }
+        }
+    }
+
+    #[test]
+    fn ece_of_two_bins_by_hand() {
+        // Three docs at .9, two right: |.9 − .6667| = .2333; one at .6, wrong: .6. ECE 3/4 · .2333 + 1/4 · .6 = .325.
+        let items = [letters(0, &[0.9, 0.1], 0), letters(1, &[0.9, 0.1], 0), letters(2, &[0.9, 0.1], 1), letters(3, &[0.6, 0.4], 1)];
+        let calibration = of(&items, OPTIONS);
+        assert_close(calibration.values.ece, 0.325, 1e-12);
+        assert_close(calibration.values.mce, 0.6, 1e-12);
+        // −(2 ln .9 + ln .1 + ln .4)/4 = .857381…; 2 · (.01 + .01 + .81 + .36)/4 = .595.
+        assert_close(calibration.values.nll, (-(2.0 * 0.9_f64.ln() + 0.1_f64.ln() + 0.4_f64.ln())) / 4.0, 1e-12);
+        assert_close(calibration.values.brier.expect("one gold a doc"), 0.595, 1e-12);
+        assert_eq!(calibration.bins.iter().map(|bin| bin.n).sum::<usize>(), 4);
+        assert_eq!((calibration.bins[0].mean_confidence, calibration.bins[0].gap, calibration.bins[0].interval), (None, None, None));
+    }
+
+    #[test]
+    fn the_profiles_are_as_calibrated_as_they_say() {
+        let [calibrated, overconfident, weak] = SyntheticProfile::ALL.map(|profile| of(&synthetic_profile(profile), OPTIONS));
+        // All docs of a profile share a bin, so ECE is |accuracy − p|.
+        assert_close(calibrated.values.ece, 0.0, 1e-12);
+        assert_close(overconfident.values.ece, 0.18, 1e-12);
+        assert_close(weak.values.ece, 0.0, 1e-12);
+        assert_eq!(calibrated.values.accuracy, overconfident.values.accuracy);
+        assert_close(calibrated.values.accuracy, 0.8, 1e-12);
+        assert_close(weak.values.accuracy, 0.4, 1e-12);
+    }
+
+    #[test]
+    fn equal_mass_bins_hold_equal_numbers_and_keep_equal_confidences_together() {
+        let confident: Vec<Confident> = (0..20).map(|i| Confident { confidence: 0.5 + f64::from(i) / 50.0, is_correct: i % 2 == 0 }).collect();
+        assert!(bins(&confident, 5, Binning::EqualMass).iter().all(|bin| bin.n == 4));
+        let same = vec![Confident { confidence: 0.8, is_correct: true }; 10];
+        assert_eq!(bins(&same, 5, Binning::EqualMass).iter().map(|bin| bin.n).collect::<Vec<_>>(), [10, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn temperature_undoes_overconfidence() {
+        // .8 right and .98 sure on every doc: the best p is the accuracy of the fitted half, so p(T) = .98^(1/T)/Z ≈ .8.
+        let calibration = of(&synthetic_profile(SyntheticProfile::StrongOverconfident), OPTIONS);
+        let fit = calibration.temperature_fit.expect("enough docs");
+        assert!(fit.temperature > 1.5 && !fit.is_at_bound, "{fit:?}");
+        assert!(fit.after.ece < fit.before.ece && fit.after.nll < fit.before.nll, "{fit:?}");
+        assert_eq!(fit.after.accuracy, fit.before.accuracy);
+        assert_eq!((fit.n_fit, fit.n_held_out), (150, 150));
+    }
+
+    #[test]
+    fn temperature_of_a_model_that_is_always_right_ends_at_the_bound() {
+        let items: Vec<ItemScore> = (0..10).map(|i| letters(i, &[0.9, 0.1], 0)).collect();
+        let fit = of(&items, OPTIONS).temperature_fit.expect("enough docs");
+        assert_eq!((fit.temperature, fit.is_at_bound), (0.01, true));
+        let items: Vec<ItemScore> = (0..10).map(|i| letters(i, &[0.9, 0.1], 1)).collect();
+        let fit = of(&items, OPTIONS).temperature_fit.expect("enough docs");
+        assert_eq!((fit.temperature, fit.is_at_bound), (100.0, true));
+    }
+
+    #[test]
+    fn selective_accuracy_keeps_the_surest_docs_first() {
+        let items = [letters(0, &[0.6, 0.4], 1), letters(1, &[0.9, 0.1], 0), letters(2, &[0.8, 0.2], 0), letters(3, &[0.8, 0.2], 1)];
+        let points = of(&items, OPTIONS).selective;
+        let got: Vec<(usize, f64)> = points.iter().map(|point| (point.n, point.accuracy)).collect();
+        // The two docs of .8 come together: 1/1, 2/3, 2/4.
+        assert_eq!(got, [(1, 1.0), (3, 2.0 / 3.0), (4, 0.5)]);
+    }
+
+    #[test]
+    fn an_improbable_gold_choice_has_a_finite_nll() {
+        let items = [item(0, vec![choice(-1.0, 1), choice(-2001.0, 1)], &[1])];
+        assert_close(of(&items, OPTIONS).values.nll, 2000.0, 1e-9);
+    }
+
+    #[test]
+    fn choices_of_length_zero_leave_every_number_finite() {
+        let items: Vec<ItemScore> = (0..8).map(|i| item(i, vec![choice(-1.0, 0), choice(-2.0, 4)], &[1])).collect();
+        let calibration = of(&items, CalibrationOptions { confidence_rule: Rule::AccNorm, ..OPTIONS });
+        assert_eq!((calibration.values.mean_confidence, calibration.values.nll), (1.0, 0.0));
+        assert!(calibration.temperature_fit.expect("enough docs").after.nll.is_finite());
+    }
 }

@@ -233,3 +233,65 @@ pub fn rotations(runs: &[RotatedRun], rule: Rule) -> Option<RotationReport> {
         positions: picked.into_iter().filter_map(position_share).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::cases::letters;
+
+    /// Right where `bits` is `1`; two letters, gold A.
+    fn run(bits: &str) -> Vec<ItemScore> {
+        bits.chars().enumerate().map(|(i, bit)| letters(i, if bit == '1' { &[0.9, 0.1] } else { &[0.2, 0.8] }, 0)).collect()
+    }
+
+    #[test]
+    fn mcnemar_by_hand() {
+        // 5 against 1: 2 · (1 + 6)/64; 3 against 0: 2/8; even and empty: 1.
+        for (a, b, expected) in [(5, 1, 14.0 / 64.0), (3, 0, 0.25), (4, 4, 1.0), (0, 0, 1.0)] {
+            assert!((mcnemar_exact(a, b) - expected).abs() < 1e-12, "{a} against {b}");
+            assert_eq!(mcnemar_exact(a, b), mcnemar_exact(b, a));
+        }
+    }
+
+    #[test]
+    fn two_runs_are_compared_doc_by_doc() {
+        let comparison = compare(&run("11110"), &run("11001"), Rule::Acc).expect("shared docs");
+        let counts = [comparison.n_both_correct, comparison.n_only_here_correct, comparison.n_only_other_correct, comparison.n_both_wrong];
+        assert_eq!(counts, [2, 2, 1, 0]);
+        // Differences 0, 0, 1, 1, −1: mean .2, sample variance (2 · .04 + 2 · .64 + 1.44)/4 = .7, stderr √.14.
+        assert!((comparison.difference.value - 0.2).abs() < 1e-15);
+        assert!((comparison.difference.stderr.expect("n > 1") - 0.14_f64.sqrt()).abs() < 1e-15);
+        assert_eq!(comparison.flips.iter().map(|flip| flip.index).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(comparison.p_value, 1.0);
+        assert!(!comparison.is_bit_equal);
+    }
+
+    #[test]
+    fn a_run_equals_itself_to_the_bit() {
+        let comparison = compare(&run("101"), &run("101"), Rule::Acc).expect("shared docs");
+        assert!(comparison.is_bit_equal && comparison.flips.is_empty());
+        assert_eq!(comparison.max_loglikelihood_difference, 0.0);
+    }
+
+    #[test]
+    fn docs_that_only_one_run_has_are_counted() {
+        let comparison = compare(&run("1111"), &run("11"), Rule::Acc).expect("shared docs");
+        assert_eq!((comparison.n, comparison.n_only_here, comparison.n_only_other), (2, 2, 0));
+        assert_eq!(compare(&run("1"), &[], Rule::Acc), None);
+    }
+
+    #[test]
+    fn rotations_tell_a_letter_from_an_answer() {
+        // The file's gold is choice 0. Doc 0: the model knows the answer; doc 1: it always says A.
+        let knows = |shift: usize| letters(0, if shift == 0 { &[0.9, 0.1] } else { &[0.1, 0.9] }, if shift == 0 { 0 } else { 1 });
+        let says_a = |shift: usize| letters(1, &[0.9, 0.1], if shift == 0 { 0 } else { 1 });
+        let runs = [0, 1].map(|shift| RotatedRun { shift, items: vec![knows(shift), says_a(shift)] });
+        let report = rotations(&runs, Rule::Acc).expect("shared docs");
+        assert_eq!((report.n, report.n_orders, report.consistent.n_correct, report.always_correct.n_correct), (2, 2, 1, 1));
+        assert_eq!(report.accuracy_by_shift.iter().map(|(_, p)| p.n_correct).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(report.mean_accuracy.value, 0.75);
+        // A is picked in 3 of 4; it is right whenever it is gold (2 of 2), B in 1 of 2.
+        let positions: Vec<_> = report.positions.iter().map(|p| (p.picked.n_correct, p.accuracy_when_gold.map(|a| a.value))).collect();
+        assert_eq!(positions, [(3, Some(1.0)), (1, Some(0.5))]);
+    }
+}

@@ -279,3 +279,83 @@ fn groups_of_map(map: &BTreeMap<String, String>) -> Vec<Group> {
     };
     members.into_iter().map(group).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcomes(category: &'static str, task: &'static str, n_correct: usize, n: usize) -> impl Iterator<Item = Outcome<'static>> {
+        (0..n).map(move |i| Outcome { task, category: Some(category), is_correct: i < n_correct, chance: 0.25 })
+    }
+
+    fn group(name: &str, members: &[&str]) -> Group {
+        let members = members.iter().map(|member| (*member).to_owned()).collect();
+        Group { name: name.to_owned(), alias: name.to_uppercase(), members, weight_by_size: true, version: None }
+    }
+
+    fn assert_close(got: Option<f64>, expected: f64) {
+        assert!(got.is_some_and(|got| (got - expected).abs() < 1e-12), "expected {expected}, got {got:?}");
+    }
+
+    #[test]
+    fn micro_counts_docs_and_macro_counts_categories() {
+        // 1/2 and 9/10: micro 10/12, macro (.5 + .9)/2 = .7.
+        let all: Vec<Outcome> = outcomes("a", "t", 1, 2).chain(outcomes("b", "t", 9, 10)).collect();
+        let table = breakdown(&all, &[], None).expect("docs");
+        assert_eq!((table.micro.n_correct, table.micro.n), (10, 12));
+        assert_close(table.macro_categories.map(|mean| mean.value), 0.7);
+        // Standard errors: √(.25/1) = .5 and √(.09/9) = .1. Macro: √(.25 + .01)/2 = .2549510.
+        assert_close(table.macro_categories.and_then(|mean| mean.stderr), 0.254_950_975_679_639_2);
+        // Pooled: (2 · 1 · .25 + 10 · 9 · .01)/(12 − 2)/12 = 1.4/120, root .1080123.
+        assert_close(table.pooled_stderr, 0.108_012_344_973_464_34);
+        assert_eq!(table.macro_groups, None);
+    }
+
+    #[test]
+    fn a_category_of_one_doc_has_no_standard_error_and_takes_it_from_its_means() {
+        let all: Vec<Outcome> = outcomes("a", "t", 1, 1).chain(outcomes("b", "t", 1, 4)).collect();
+        let table = breakdown(&all, &[], None).expect("docs");
+        assert_eq!(table.categories[0].accuracy.stderr, None);
+        assert_eq!((table.pooled_stderr, table.macro_categories.and_then(|mean| mean.stderr)), (None, None));
+        // Wilson's interval of one right doc is wide: [.2065, 1].
+        assert_close(Some(table.categories[0].accuracy.interval.low), 0.206_543_291_473_892_94);
+    }
+
+    #[test]
+    fn groups_contain_groups_and_the_innermost_count_for_the_macro_mean() {
+        let all: Vec<Outcome> =
+            outcomes("a", "m_a", 1, 2).chain(outcomes("b", "m_b", 2, 2)).chain(outcomes("c", "m_c", 0, 4)).collect();
+        let groups = [group("m", &["m_x", "m_y"]), group("m_x", &["m_a", "m_b"]), group("m_y", &["m_c"]), group("m_empty", &["z"])];
+        let table = breakdown(&all, &groups, None).expect("docs");
+        let names: Vec<_> = table.groups.iter().map(|g| (g.name.as_str(), g.parent.as_deref(), g.micro.n_correct, g.micro.n)).collect();
+        assert_eq!(names, [("m", None, 3, 8), ("m_x", Some("m"), 3, 4), ("m_y", Some("m"), 0, 4)]);
+        // (.75 + 0)/2
+        assert_close(table.macro_groups.map(|mean| mean.value), 0.375);
+        let around: Vec<_> = table.categories.iter().map(|c| c.group.as_deref()).collect();
+        assert_eq!(around, [Some("m_x"), Some("m_x"), Some("m_y")]);
+    }
+
+    #[test]
+    fn a_group_that_contains_itself_is_walked_once() {
+        let all: Vec<Outcome> = outcomes("a", "t", 1, 2).collect();
+        let table = breakdown(&all, &[group("x", &["y", "a"]), group("y", &["x"])], None).expect("docs");
+        assert_eq!(table.groups.iter().map(|g| g.micro.n).collect::<Vec<_>>(), [2, 2]);
+    }
+
+    #[test]
+    fn a_category_map_takes_the_place_of_the_tasks_groups() {
+        let all: Vec<Outcome> = outcomes("a", "t", 1, 2).chain(outcomes("b", "t", 1, 2)).chain(outcomes("c", "t", 1, 2)).collect();
+        let map = BTreeMap::from([("a".to_owned(), "one".to_owned()), ("b".to_owned(), "two".to_owned())]);
+        let table = breakdown(&all, &[group("old", &["a", "b", "c"])], Some(&map)).expect("docs");
+        assert_eq!(table.groups.iter().map(|g| g.name.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+        assert_eq!(table.categories[2].group, None);
+    }
+
+    #[test]
+    fn docs_without_a_category_go_under_their_task() {
+        let all = [Outcome { task: "piqa", category: None, is_correct: true, chance: 0.5 }];
+        let table = breakdown(&all, &[], None).expect("a doc");
+        assert_eq!(table.categories[0].name, "piqa");
+        assert_eq!((table.macro_categories, breakdown(&[], &[], None)), (None, None));
+    }
+}

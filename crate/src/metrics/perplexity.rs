@@ -3,10 +3,11 @@
 //! In: items of output type `loglikelihood` or `loglikelihood_rolling`. Out: perplexities with standard errors.
 //!
 //! Source: lm-eval 0.4.13, `perplexity`, `weighted_perplexity`, `bits_per_byte`. Its standard error of `perplexity` is a
-//! bootstrap; here it is the delta method's, perplexity · stderr(mean log-likelihood), which needs no random numbers. The
-//! perplexities over words and bytes, for which lm-eval gives none, have that of a ratio estimator (Cochran 1977, section 2.11).
+//! bootstrap, `bootstrap_stderr` here, which goes into files; beside the number stands the delta method's, perplexity ·
+//! stderr(mean log-likelihood), which needs no random numbers and is steadier where few docs carry the mean. The perplexities over words and bytes, for which lm-eval gives none, have that of a ratio estimator (Cochran 1977, section 2.11).
 
 use super::estimate::{mean, sample_stddev, Interval, Mean, Proportion, Z};
+use super::random::PythonRandom;
 use crate::score::ItemScore;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -84,6 +85,24 @@ pub fn likelihood(items: &[&ItemScore]) -> Option<LikelihoodResult> {
     })
 }
 
+/// lm-eval's standard error of `perplexity` with `bootstrap_iters=1000`: the standard deviation of 1000 perplexities of docs drawn
+/// with replacement, by Python's random stream of seed 0. `None` below two items.
+pub fn bootstrap_stderr(items: &[&ItemScore]) -> Option<f64> {
+    if items.len() < 2 {
+        return None;
+    }
+    let lls: Vec<f64> = items.iter().map(|item| loglikelihood(item)).collect();
+    let n = lls.len();
+    let mut random = PythonRandom::new(0);
+    let perplexities: Vec<f64> = (0..BOOTSTRAP_ITERS)
+        .map(|_| libm::exp(-((0..n).map(|_| lls[random.below(n)]).sum::<f64>() / n as f64)))
+        .collect();
+    sample_stddev(&perplexities)
+}
+
+/// Draws of `bootstrap_stderr`: one chunk of lm-eval's.
+pub const BOOTSTRAP_ITERS: usize = 1000;
+
 /// Over items of output type `loglikelihood_rolling`; `None` without items.
 pub fn rolling(items: &[&ItemScore]) -> Option<RollingResult> {
     let lls: Vec<f64> = items.iter().map(|item| loglikelihood(item)).collect();
@@ -113,4 +132,50 @@ fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, Option<f64>)> {
     let ratio = a.iter().sum::<f64>() / b.iter().sum::<f64>();
     let residuals: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - ratio * b).collect();
     Some((ratio, sample_stddev(&residuals).map(|sd| sd / (libm::sqrt(a.len() as f64) * mean_b))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::cases::text_item;
+    use crate::task::doc::OutputType;
+
+    fn assert_close(got: f64, expected: f64) {
+        assert!((got - expected).abs() <= 1e-12 * expected.abs().max(1.0), "expected {expected}, got {got}");
+    }
+
+    #[test]
+    fn perplexity_is_the_exponential_of_the_mean_over_docs() {
+        // ln 2 and ln 8: mean ln 4. Sample sd (ln 8 − ln 2)/√2, stderr half of ln 4, so 4 · ln 4/2 = 2.7725887.
+        let items = [
+            text_item(0, OutputType::Loglikelihood, -2.0_f64.ln(), 0, 0),
+            text_item(1, OutputType::Loglikelihood, -8.0_f64.ln(), 0, 0),
+        ];
+        let result = likelihood(&items.iter().collect::<Vec<_>>()).expect("docs");
+        assert_close(result.perplexity.value, 4.0);
+        assert_close(result.perplexity.stderr.expect("n > 1"), 2.772_588_722_239_781);
+        assert_eq!(likelihood(&[]), None);
+    }
+
+    #[test]
+    fn word_and_byte_perplexities_weigh_documents_by_length() {
+        // Σll = −6 ln 2, Σwords = 3, Σbytes = 12: 2² = 4 a word, √2 a byte, half a bit a byte.
+        let items = [
+            text_item(0, OutputType::LoglikelihoodRolling, -2.0 * 2.0_f64.ln(), 1, 4),
+            text_item(1, OutputType::LoglikelihoodRolling, -4.0 * 2.0_f64.ln(), 2, 8),
+        ];
+        let result = rolling(&items.iter().collect::<Vec<_>>()).expect("docs");
+        assert_close(result.word_perplexity.value, 4.0);
+        assert_close(result.byte_perplexity.expect("bytes").value, std::f64::consts::SQRT_2);
+        assert_close(result.bits_per_byte.expect("bytes").value, 0.5);
+        // Both documents have the same ratio, so it is certain as far as they tell.
+        assert_close(result.word_perplexity.stderr.expect("n > 1"), 0.0);
+    }
+
+    #[test]
+    fn an_empty_document_has_one_word_and_no_byte() {
+        let items = [text_item(0, OutputType::LoglikelihoodRolling, 0.0, crate::score::n_words(""), 0)];
+        let result = rolling(&[&items[0]]).expect("a doc");
+        assert_eq!((result.word_perplexity.value, result.byte_perplexity, result.bits_per_byte), (1.0, None, None));
+    }
 }

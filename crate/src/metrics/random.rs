@@ -1,7 +1,9 @@
 //! Random numbers that are the same on every machine: a seed and integer arithmetic.
 //!
+//! `SplitMix64` for everything of our own; `PythonRandom` where a number has to equal one that lm-eval draws.
+//!
 //! Source: Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators" (SplitMix64);
-//! Lemire 2019, "Fast random integer generation in an interval".
+//! Lemire 2019, "Fast random integer generation in an interval"; Matsumoto & Nishimura 1998, "Mersenne twister".
 
 /// SplitMix64: 64 bits of state, passes BigCrush, period 2⁶⁴.
 #[derive(Debug, Clone)]
@@ -44,9 +46,96 @@ impl SplitMix64 {
     }
 }
 
+/// The stream of Python's `random.Random(seed)`: MT19937, seeded by `init_by_array([seed])`.
+#[derive(Clone)]
+pub struct PythonRandom {
+    state: [u32; Self::N],
+    next: usize,
+}
+
+impl PythonRandom {
+    const N: usize = 624;
+    const M: usize = 397;
+
+    /// `random.Random(seed)`.
+    pub fn new(seed: u32) -> Self {
+        let mut state = [0_u32; Self::N];
+        state[0] = 19_650_218;
+        for i in 1..Self::N {
+            state[i] = 1_812_433_253_u32.wrapping_mul(state[i - 1] ^ (state[i - 1] >> 30)).wrapping_add(i as u32);
+        }
+        // The key has one word, so its index is always 0.
+        let mut i = 1;
+        for _ in 0..Self::N {
+            state[i] = (state[i] ^ (state[i - 1] ^ (state[i - 1] >> 30)).wrapping_mul(1_664_525)).wrapping_add(seed);
+            i = Self::after(i, &mut state);
+        }
+        for _ in 0..Self::N - 1 {
+            state[i] = (state[i] ^ (state[i - 1] ^ (state[i - 1] >> 30)).wrapping_mul(1_566_083_941)).wrapping_sub(i as u32);
+            i = Self::after(i, &mut state);
+        }
+        state[0] = 0x8000_0000;
+        Self { state, next: Self::N }
+    }
+
+    /// The index after `i` while seeding; at the end the last word is carried over to the first.
+    fn after(i: usize, state: &mut [u32; Self::N]) -> usize {
+        if i + 1 == Self::N {
+            state[0] = state[Self::N - 1];
+            1
+        } else {
+            i + 1
+        }
+    }
+
+    fn refill(&mut self) {
+        for i in 0..Self::N {
+            let y = (self.state[i] & 0x8000_0000) | (self.state[(i + 1) % Self::N] & 0x7fff_ffff);
+            let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
+            self.state[i] = self.state[(i + Self::M) % Self::N] ^ (y >> 1) ^ odd;
+        }
+        self.next = 0;
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        if self.next == Self::N {
+            self.refill();
+        }
+        let mut y = self.state[self.next];
+        self.next += 1;
+        y ^= y >> 11;
+        y ^= (y << 7) & 0x9d2c_5680;
+        y ^= (y << 15) & 0xefc6_0000;
+        y ^ (y >> 18)
+    }
+
+    /// `random()`: uniform in [0, 1), 53 bits.
+    pub fn unit(&mut self) -> f64 {
+        let (a, b) = (self.next_u32() >> 5, self.next_u32() >> 6);
+        (f64::from(a) * 67_108_864.0 + f64::from(b)) / 9_007_199_254_740_992.0
+    }
+
+    /// The index that `choices` draws from `n` elements.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.unit() * n as f64) as usize
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_python_stream_is_pythons() {
+        // python3 -c "import random; r = random.Random(0); print([r.random() for _ in range(3)]); print(random.Random(1234).choices(range(10), k=8))"
+        let mut random = PythonRandom::new(0);
+        for expected in [0.844_421_851_525_048_1, 0.757_954_402_940_302_5, 0.420_571_580_830_845] {
+            assert_eq!(random.unit(), expected);
+        }
+        let mut random = PythonRandom::new(1234);
+        let drawn: Vec<usize> = (0..8).map(|_| random.below(10)).collect();
+        assert_eq!(drawn, [9, 4, 0, 9, 9, 5, 6, 0]);
+    }
 
     #[test]
     fn the_stream_is_splitmix64s() {

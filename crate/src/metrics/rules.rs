@@ -249,3 +249,78 @@ pub fn gold_is_greedy(item: &ItemScore) -> bool {
 pub fn brier(p: &[f64], gold: usize) -> f64 {
     p.iter().enumerate().map(|(i, p)| if i == gold { (p - 1.0) * (p - 1.0) } else { p * p }).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::cases::{choice, item, letters};
+
+    #[test]
+    fn letters_fold_every_length_rule_into_acc() {
+        let items = [letters(0, &[0.7, 0.1, 0.1, 0.1], 0), letters(1, &[0.1, 0.2, 0.3, 0.4], 0)];
+        let table = rule_table(&items.iter().collect::<Vec<_>>()).expect("docs");
+        assert_eq!(table.listed.iter().map(|result| result.rule).collect::<Vec<_>>(), [Rule::Acc]);
+        let folded: Vec<_> = table.folded.iter().map(|f| (f.rule, f.equals, f.because)).collect();
+        assert_eq!(
+            folded,
+            [
+                (Rule::AccNorm, Rule::Acc, EqualBecause::EqualChars),
+                (Rule::AccBytes, Rule::Acc, EqualBecause::EqualBytes),
+                (Rule::AccToken, Rule::Acc, EqualBecause::EqualTokens),
+            ]
+        );
+        assert_eq!((table.listed[0].accuracy.n_correct, table.n_rules_disagree), (1, 0));
+        assert_eq!(table.acc_and_acc_norm, None);
+    }
+
+    #[test]
+    fn ascii_choices_of_uneven_length_fold_bytes_into_characters() {
+        let items = [item(0, vec![choice(-2.0, 2), choice(-3.0, 9)], &[1])];
+        let table = rule_table(&[&items[0]]).expect("docs");
+        let bytes = table.folded.iter().find(|f| f.rule == Rule::AccBytes).expect("folded");
+        assert_eq!((bytes.equals, bytes.because), (Rule::AccNorm, EqualBecause::OneBytePerChar));
+        // acc picks the short choice, acc_norm the long one, which is gold.
+        let parting = table.acc_and_acc_norm.expect("not folded");
+        assert_eq!((parting.n_differ, parting.n_only_a_correct, parting.n_only_b_correct), (1, 0, 1));
+        assert_eq!((parting.mean_chars_a, parting.mean_chars_b, parting.mean_chars_gold, parting.mean_chars_all), (2.0, 9.0, 9.0, 5.5));
+        assert_eq!(table.n_rules_disagree, 1);
+    }
+
+    #[test]
+    fn chance_is_the_mean_of_one_over_the_number_of_choices() {
+        let items = [letters(0, &[0.5, 0.5], 0), letters(1, &[0.25; 4], 0)];
+        assert_eq!(items.iter().map(chance).collect::<Vec<_>>(), [0.5, 0.25]);
+        // (.8 − .25)/(1 − .25) = .7333…
+        assert!((chance_corrected(0.8, 0.25).expect("chance < 1") - 0.733_333_333_333_333_3).abs() < 1e-15);
+        assert_eq!(chance_corrected(1.0, 1.0), None);
+    }
+
+    #[test]
+    fn brier_gold_probability_and_exact_match_by_hand() {
+        // Probabilities .7, .1, .2; gold 0: .3² + .1² + .2² = .14.
+        let mut one = letters(0, &[0.7, 0.1, 0.2], 0);
+        one.choices[0].is_greedy = true;
+        let metrics = choice_metrics(&[&one]).expect("a doc");
+        assert!((metrics.brier_score.expect("one gold").value - 0.14).abs() < 1e-15);
+        assert!((metrics.gold_probability.value - 0.7).abs() < 1e-15);
+        assert_eq!(metrics.exact_match.n_correct, 1);
+        // Two gold choices: their probabilities add up, and there is no Brier score.
+        one.gold = vec![0, 2];
+        let metrics = choice_metrics(&[&one]).expect("a doc");
+        assert!((metrics.gold_probability.value - 0.9).abs() < 1e-15);
+        assert_eq!(metrics.brier_score, None);
+    }
+
+    #[test]
+    fn softmax_gives_no_probability_to_a_choice_that_cannot_be() {
+        assert_eq!(softmax(&[0.0, f64::NEG_INFINITY], 1.0), [1.0, 0.0]);
+        assert_eq!(softmax(&[f64::NEG_INFINITY; 4], 1.0), [0.25; 4]);
+        assert_eq!(softmax(&[-2000.0, -2000.0], 1.0), [0.5, 0.5]);
+    }
+
+    #[test]
+    fn no_docs_give_no_table() {
+        assert_eq!(rule_table(&[]), None);
+        assert_eq!(choice_metrics(&[]), None);
+    }
+}

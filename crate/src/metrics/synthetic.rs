@@ -105,3 +105,27 @@ fn choice(position: usize, p: f64) -> ChoiceScore {
         loglikelihood_answer: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::calibration::confident;
+    use crate::score::Rule;
+
+    #[test]
+    fn every_profile_has_its_accuracy_and_its_confidence() {
+        for (profile, n_correct, p) in SyntheticProfile::ALL.into_iter().zip([(240, 0.80), (240, 0.98), (120, 0.40)]).map(|(a, (b, c))| (a, b, c)) {
+            let items = synthetic_profile(profile);
+            let confident: Vec<_> = items.iter().map(|item| confident(item, Rule::Acc, 1.0).expect("multiple choice")).collect();
+            assert_eq!(confident.len(), 300);
+            assert_eq!(confident.iter().filter(|c| c.is_correct).count(), n_correct, "{}", profile.name());
+            assert!(confident.iter().all(|c| (c.confidence - p).abs() < 1e-12 && c.confidence >= 0.25), "{}", profile.name());
+        }
+    }
+
+    #[test]
+    fn profiles_of_one_accuracy_are_right_on_the_same_questions() {
+        let right = |profile| synthetic_profile(profile).iter().map(|item| item.picks[0].is_correct).collect::<Vec<_>>();
+        assert_eq!(right(SyntheticProfile::StrongCalibrated), right(SyntheticProfile::StrongOverconfident));
+    }
+}

@@ -10,6 +10,7 @@ use crate::engine::kernels::gemm::Matrix;
 use crate::engine::kernels::unpack::dequantize;
 use crate::error::{ErrorKind, EvalError, Result};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One decoder layer.
 #[allow(missing_docs)]
@@ -55,18 +56,18 @@ impl Weights {
 }
 
 /// Reads the tensors of a model in the order of the file.
-pub struct Loader<'a> {
+pub struct Loader {
     /// Names in file order, not yet read from the end on.
     queue: Vec<String>,
-    gguf: &'a Gguf,
+    gguf: Arc<Gguf>,
     matrices: BTreeMap<String, Matrix>,
     vectors: BTreeMap<String, Vec<f32>>,
     n_bytes_read: u64,
 }
 
-impl<'a> Loader<'a> {
+impl Loader {
     /// A loader at the first tensor.
-    pub fn new(gguf: &'a Gguf) -> Self {
+    pub fn new(gguf: Arc<Gguf>) -> Self {
         let mut queue: Vec<_> = gguf.tensors.keys().cloned().collect();
         queue.sort_by_key(|name| std::cmp::Reverse(gguf.tensors[name].offset));
         Self { queue, gguf, matrices: BTreeMap::new(), vectors: BTreeMap::new(), n_bytes_read: 0 }

@@ -7,11 +7,11 @@
 //! Source: lm-eval 0.4.13, `EvaluationTracker.save_results_aggregated` and `save_results_samples`, `EvalAcc._to_eval_results`.
 // DIFFERS: lm-eval writes one samples file per task; here one file has all of them and each line names its `task`.
 // DIFFERS: `brier_score` of a sample is `[gold, [p, …]]`; lm-eval writes the array as numpy prints it.
-// DIFFERS: `perplexity_stderr` is the delta method's; lm-eval's bootstrap depends on Python's random stream.
+// DIFFERS: `perplexity_stderr` takes 1000 bootstrap draws, as `bootstrap_iters=1000` does; lm-eval's default is 100000.
 
 use super::{hex, report, report_bootstrap, Report, ReportOptions, RunMeta, Sorted};
 use crate::metrics::groups::{macro_mean, members, pooled_stderr, Group};
-use crate::metrics::perplexity::{is_greedy, likelihood, rolling};
+use crate::metrics::perplexity::{bootstrap_stderr, is_greedy, likelihood, rolling, BOOTSTRAP_ITERS};
 use crate::metrics::rules::{choice_metrics, gold_is_greedy, pick_of, rule_result, softmax};
 use crate::score::{FailedItem, ItemScore, Rule};
 use crate::spec::{ChatMode, Subset};
@@ -58,8 +58,9 @@ fn task_metrics(meta: &RunMeta, items: &[&ItemScore]) -> Vec<Metric> {
             push("brier_score", brier.value, None, false);
         }
     }
-    if let Some(result) = likelihood(&of(OutputType::Loglikelihood)) {
-        push("perplexity", result.perplexity.value, result.perplexity.stderr, false);
+    let continuations = of(OutputType::Loglikelihood);
+    if let Some(result) = likelihood(&continuations) {
+        push("perplexity", result.perplexity.value, bootstrap_stderr(&continuations), false);
         push("acc", result.accuracy.value, result.accuracy.stderr, true);
     }
     if let Some(result) = rolling(&of(OutputType::LoglikelihoodRolling)) {
@@ -124,7 +125,6 @@ pub fn results_json(
     }
     let tasks: Vec<(&str, usize, Vec<Metric>)> =
         by_task.iter().map(|(task, items)| (*task, items.len(), task_metrics(meta, items))).collect();
-    let alias = |task: &str| task.to_owned();
     let mut results = Map::new();
     let mut higher_is_better = Map::new();
     let mut directions = |name: &str, metrics: &[Metric]| {
@@ -132,7 +132,7 @@ pub fn results_json(
         higher_is_better.insert(name.to_owned(), Value::Object(directions));
     };
     for (task, n, metrics) in &tasks {
-        results.insert((*task).to_owned(), entry(task, &alias(task), *n, metrics));
+        results.insert((*task).to_owned(), entry(task, task, *n, metrics));
         directions(task, metrics);
     }
     let mut groups = Map::new();
@@ -178,7 +178,7 @@ pub fn results_json(
     out.insert("versions".into(), Value::Object(versions));
     out.insert("n-shot".into(), per_task(&|_, _| json!(meta.task.num_fewshot)));
     out.insert("higher_is_better".into(), Value::Object(higher_is_better));
-    out.insert("n-samples".into(), per_task(&|task, items| n_samples(meta, by_task.len(), task, items)));
+    out.insert("n-samples".into(), per_task(&|_, items| n_samples(meta, by_task.len(), items)));
     out.insert("config".into(), config(meta, model_name));
     out.insert("git_hash".into(), Value::Null);
     out.insert("date".into(), json!(meta.started_at));
@@ -212,7 +212,7 @@ fn version(version: Option<&str>) -> Value {
 }
 
 /// lm-eval's `original` is the split's size; with several tasks in one file only the docs of the run are known to belong to each.
-fn n_samples(meta: &RunMeta, n_tasks: usize, _task: &str, items: &[&ItemScore]) -> Value {
+fn n_samples(meta: &RunMeta, n_tasks: usize, items: &[&ItemScore]) -> Value {
     let original = if n_tasks == 1 { meta.data.n_rows.unwrap_or(items.len()) } else { items.len() };
     json!({ "original": original, "effective": items.len() })
 }
@@ -231,6 +231,7 @@ fn config(meta: &RunMeta, model_name: &str) -> Value {
         "model_sha": meta.model.as_ref().and_then(|model| model.file.sha256.as_deref()),
         "device": "cpu",
         "limit": limit,
+        "bootstrap_iters": BOOTSTRAP_ITERS,
         "fewshot_seed": meta.spec.fewshot_seed,
     })
 }

@@ -98,7 +98,7 @@ const SUBSET: Shape<Subset> = tagged<"kind", Subset>("kind", {
 });
 
 // A setting that a link lacks was not known to the page that wrote it: it has the value that changes nothing.
-const SPEC: Shape<RunSpec> = record<RunSpec>({
+export const SPEC: Shape<RunSpec> = record<RunSpec>({
   preset: withDefault(nullable(LABEL), null),
   task_yaml: withDefault(nullable(text(MAX_TEXT)), null),
   prompt_style: withDefault(nullable(LABEL), null),
@@ -116,7 +116,7 @@ const SPEC: Shape<RunSpec> = record<RunSpec>({
   mutual_info: withDefault(flag, false),
 });
 
-const RULE: Shape<Rule> = oneOf("acc", "acc_norm", "acc_bytes", "acc_token", "acc_mutual_info", "acc_mutual_info_answer");
+export const RULE: Shape<Rule> = oneOf("acc", "acc_norm", "acc_bytes", "acc_token", "acc_mutual_info", "acc_mutual_info_answer");
 
 const CATEGORY: Shape<CategoryCount> = tuple(LABEL, integer(0, MAX_DOCS), integer(0, MAX_DOCS));
 const BIN: Shape<CalibrationBin> = tuple(integer(0, MAX_DOCS), integer(0, MAX_DOCS), number(0, 1));
@@ -156,7 +156,7 @@ function contradiction(outcome: Outcome): string | null {
   for (const [name, n, nCorrect] of categories) if (nCorrect > n) return `category ${JSON.stringify(name)} has ${nCorrect} right of ${n}`;
   for (const [n, nCorrect] of bins) if (nCorrect > n) return `a calibration bin has ${nCorrect} right of ${n}`;
   if (fromBase64Url(picks)?.length !== Math.ceil((n_docs * pick_bits) / 8)) return `the picks are not ${n_docs} of ${pick_bits} bits`;
-  if (correct === null) return categories.length > 0 || bins.length > 0 ? "counts of right docs without the docs" : null;
+  if (correct === null) return [...categories.map(([, n]) => n), ...bins.map(([n]) => n)].some((n) => n > 0) ? "counts of right docs, but no bit set" : null;
   const bytes = fromBase64Url(correct);
   if (bytes?.length !== Math.ceil(n_docs / 8)) return `the bit set is not ${n_docs} bits long`;
   const nRight = unpackBits(bytes, 1, bytes.length * 8).reduce((sum, bit) => sum + bit, 0);

@@ -117,6 +117,25 @@ export const record = <T extends object>(fields: Fields<T>): Shape<T> => {
   };
 };
 
+/** An object with any names, at most `maxLength` of them, and values of one shape. */
+export const dictionary = <T>(inner: Shape<T>, maxLength: number): Shape<Record<string, T>> => (value, place) => {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Mismatch(place, `expected an object, got ${describe(value)}`);
+  const entries = Object.entries(value);
+  if (entries.length > maxLength) throw new Mismatch(place, `${entries.length} entries, at most ${maxLength} are allowed`);
+  // fromEntries defines, it does not assign: "__proto__" becomes a field like any other.
+  return Object.fromEntries(entries.map(([key, entry]) => [key, inner(entry, `${place}.${key.slice(0, 80)}`)]));
+};
+
+/** Any JSON, nested at most 100 deep, copied. */
+export const json: Shape<unknown> = (value, place) => copyJson(value, place, 0);
+
+function copyJson(value: unknown, place: string, depth: number): unknown {
+  if (depth > 100) throw new Mismatch(place, "nested more than 100 deep");
+  if (Array.isArray(value)) return value.map((entry: unknown) => copyJson(entry, place, depth + 1));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]: [string, unknown]) => [key, copyJson(entry, place, depth + 1)]));
+}
+
 /** An object whose field `tag` says which of several records it is. */
 export const tagged = <Tag extends string, T extends { [K in Tag]: string }>(tag: Tag, variants: { [Name in T[Tag]]: Shape<Extract<T, { [K in Tag]: Name }>> }): Shape<T> => {
   const known = new Map<string, Shape<T>>(Object.entries<Shape<T>>(variants));

@@ -10,7 +10,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { fail, ok, type Result } from "../result.ts";
 import { memoryStore, type BlobStore, type StoreKind } from "./blob_store.ts";
-import { folderOf, isQuotaError, PIECE_BYTES, pieceName, readNote, readPieces, sizeOf, storageState, writeNote, type CacheNote, type FileCache } from "./cache.ts";
+import { folderOf, isQuotaError, PIECE_BYTES, pieceName, readNote, readPieces, storageState, writeNote, type CacheNote, type FileCache } from "./cache.ts";
 import { isPinnedHubUrl } from "./hub.ts";
 import type { SourceFailure, SourceFile } from "./source_file.ts";
 
@@ -75,6 +75,16 @@ async function downloadAlone(request: DownloadRequest, options: DownloadOptions)
   }
   if (cached !== null) await cache.remove(request.url);
   const transfer = new Transfer(request, options);
+  try {
+    return await persist(transfer, request, options);
+  } catch (error) {
+    if (error instanceof StorageRefusal) return fail("storage", request.url, error.message);
+    throw error;
+  }
+}
+
+/** Attempts until the file is whole, refused, or cut too often. */
+async function persist(transfer: Transfer, request: DownloadRequest, options: DownloadOptions): Promise<Result<Downloaded, SourceFailure>> {
   for (let nCuts = 0, attempt = 1; ; attempt++) {
     options.signal?.throwIfAborted();
     const before = transfer.nBytes;
@@ -138,10 +148,11 @@ class Transfer {
         meter.tick(this.#nBytes, this.#note?.n_bytes ?? null);
       }
     } catch (error) {
+      if (error instanceof StorageRefusal) throw error;
       // Also on abort: what has arrived is where the next call goes on.
       await this.#flush();
+      meter.end(this.#nBytes, this.#note?.n_bytes ?? null);
       options.signal?.throwIfAborted();
-      if (error instanceof StorageRefusal) return { kind: "refused", error: { kind: "storage", place: request.url, message: error.message } };
       return { kind: "cut", message: messageOf(error) };
     }
     await this.#flush();

@@ -6,7 +6,7 @@
 // Source: Apache Parquet (through hyparquet), PKZIP (through fflate), Hugging Face's data set viewer.
 
 import { unzipSync } from "fflate";
-import { parquetReadObjects, type AsyncBuffer } from "hyparquet";
+import { parquetMetadataAsync, parquetReadObjects, type AsyncBuffer } from "hyparquet";
 import { fail, ok, type Result } from "../result.ts";
 import type { SourceFailure, SourceFile } from "./source_file.ts";
 
@@ -22,28 +22,27 @@ const MAX_ROWS_BYTES = 536_870_912;
 
 /** The rows of a file, by what its first bytes say it is. */
 export async function rowsOf(file: SourceFile): Promise<Result<RowsFile, SourceFailure>> {
-  if (file.size > MAX_ROWS_BYTES) return fail("format", file.name, `${file.size} bytes of rows, at most ${MAX_ROWS_BYTES} are read`);
-  const bytes = new Uint8Array(await (await file.blob()).arrayBuffer());
-  return rowsOfBytes(file.name, bytes);
+  return rowsOfBlob(file.name, await file.blob());
 }
 
-async function rowsOfBytes(name: string, bytes: Uint8Array): Promise<Result<RowsFile, SourceFailure>> {
-  if (startsWith(bytes, "PAR1")) return fromParquet(name, bytes);
-  if (startsWith(bytes, "PK\u0003\u0004")) return fromZip(name, bytes);
-  return ok({ name, bytes, converted_from: null });
+async function rowsOfBlob(name: string, blob: Blob): Promise<Result<RowsFile, SourceFailure>> {
+  const magic = await blob.slice(0, 4).text();
+  if (magic === "PAR1") return fromParquet(name, blob);
+  if (blob.size > MAX_ROWS_BYTES) return fail("format", name, `${blob.size} bytes, at most ${MAX_ROWS_BYTES} are read`);
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  return magic === "PK\u0003\u0004" ? fromZip(name, bytes) : ok({ name, bytes, converted_from: null });
 }
 
-const startsWith = (bytes: Uint8Array, magic: string): boolean => [...magic].every((character, i) => bytes[i] === character.charCodeAt(0));
-
-async function fromParquet(name: string, bytes: Uint8Array): Promise<Result<RowsFile, SourceFailure>> {
-  const file: AsyncBuffer = {
-    byteLength: bytes.length,
-    slice: (start, end) => bytes.slice(start, end).buffer,
-  };
+/** Only the footer and then the pages of columns are read from the blob, so the file itself is never in memory whole. */
+async function fromParquet(name: string, blob: Blob): Promise<Result<RowsFile, SourceFailure>> {
+  const file: AsyncBuffer = { byteLength: blob.size, slice: (start, end) => blob.slice(start, end).arrayBuffer() };
   try {
+    const metadata = await parquetMetadataAsync(file);
+    const nBytes = metadata.row_groups.reduce((sum, group) => sum + Number(group.total_byte_size), 0);
+    if (nBytes > MAX_ROWS_BYTES) return fail("format", name, `${nBytes} bytes of rows, at most ${MAX_ROWS_BYTES} are read`);
     // Codecs beside snappy are seldom needed and not small.
     const { compressors } = await import("hyparquet-compressors");
-    const rows = await parquetReadObjects({ file, compressors });
+    const rows = await parquetReadObjects({ file, metadata, compressors });
     return ok({ name: withExtension(name, "jsonl"), bytes: toJsonLines(rows), converted_from: "parquet" });
   } catch (error) {
     return fail("format", name, `parquet: ${messageOf(error)}`);
@@ -58,6 +57,7 @@ async function fromZip(name: string, bytes: Uint8Array): Promise<Result<RowsFile
     // First pass: only the directory, so that nothing is inflated before its size is known.
     unzipSync(bytes, {
       filter: (entry) => {
+        // macOS adds a hidden twin to each file.
         if (DATA_FILE.test(entry.name) && !/(^|\/)(__MACOSX\/|\.)/.test(entry.name)) found.push({ name: entry.name, size: entry.originalSize });
         return false;
       },
@@ -68,7 +68,7 @@ async function fromZip(name: string, bytes: Uint8Array): Promise<Result<RowsFile
     if (only.size > MAX_ROWS_BYTES) return fail("format", only.name, `${only.size} bytes of rows, at most ${MAX_ROWS_BYTES} are read`);
     const inflated = unzipSync(bytes, { filter: (entry) => entry.name === only.name })[only.name];
     if (inflated === undefined) return fail("format", only.name, "the zip's directory names a file that is not in it");
-    const inner = await rowsOfBytes(only.name.split("/").at(-1) ?? only.name, inflated);
+    const inner = await rowsOfBlob(only.name.split("/").at(-1) ?? only.name, new Blob([inflated]));
     return inner.ok ? ok({ ...inner.value, converted_from: inner.value.converted_from ?? "zip" }) : inner;
   } catch (error) {
     return fail("format", name, `zip: ${messageOf(error)}`);
@@ -102,8 +102,8 @@ export async function rowsFromApi(url: string, options: ApiOptions = {}): Promis
     options.onProgress?.({ n_rows_done: rows.length, n_rows_total: page.value.n_rows_total });
     if (rows.length >= page.value.n_rows_total) break;
   }
-  const [dataset = "rows", split = ""] = [address.searchParams.get("dataset") ?? undefined, address.searchParams.get("split") ?? undefined];
-  const name = `${[dataset, address.searchParams.get("config"), split].filter((part) => part !== null && part !== "" && part !== "default").join("-")}.jsonl`.replace(/[^\w.-]+/g, "_");
+  const parts = ["dataset", "config", "split"].map((part) => address.searchParams.get(part) ?? "").filter((part) => part !== "" && part !== "default");
+  const name = `${parts.join("-")}.jsonl`.replace(/[^\w.-]+/g, "_");
   return ok({ name, bytes: toJsonLines(rows), converted_from: "rows_api" });
 }
 

@@ -3,10 +3,10 @@
 //! In: packed rows and a matrix as it lies in the GGUF file. Out: `n_rows × n_out` floats, row by row.
 //! Work is shared out over columns; a panel is unpacked by whoever computes it, so a matrix is never held twice.
 
-use super::lanes::{F32x4, I16x8};
+use super::lanes::{F32x4, I16x8, Int16};
 use super::pool::{Disjoint, Pool};
 use super::rows::Rows;
-use super::tile::{float_tile, int_tile, IntPanel, COLS, ROWS};
+use super::tile::{float_tile, int_tile, IntPanel, IntRows, COLS, ROWS};
 use super::unpack::{widen, with_format, Unpack};
 use super::kind::TensorKind;
 use crate::spec::Precision;
@@ -117,38 +117,61 @@ fn int_columns<F: Unpack>(rows: &Rows, w: &Matrix, columns: std::ops::Range<usiz
     let mut mins = vec![0f32; if F::HAS_MIN { n_runs * COLS } else { 0 }];
     for column in columns.clone().step_by(COLS) {
         let n_cols = COLS.min(columns.end - column);
-        for c in 0..n_cols {
-            unpack_column::<F>(w.row(column + c), c, &mut values, &mut scales, &mut mins);
+        for half in 0..2 {
+            // Columns past the end repeat the last one; they are not handed out.
+            let quad = std::array::from_fn(|c| w.row((column + 4 * half + c).min(columns.end - 1)));
+            unpack_quad::<F>(quad, half, &mut values, &mut scales, &mut mins);
         }
         let panel = IntPanel { values: &values, scales: &scales, mins: &mins };
         for tile in 0..rows.n_tiles() {
-            let mut sums = [0f32; ROWS * COLS];
-            let tile_rows = rows.int_tile(tile, F::RUN);
-            if F::RUN == 32 {
-                int_tile::<I16x8, 16>(tile_rows, panel, &mut sums);
-            } else {
-                int_tile::<I16x8, 8>(tile_rows, panel, &mut sums);
-            }
+            let sums = if F::RUN == 32 { int_sums::<16>(rows.int_tile(tile, 32), panel) } else { int_sums::<8>(rows.int_tile(tile, 16), panel) };
             emit_tile(rows.n_rows(), tile, column, n_cols, &sums, &mut emit);
         }
     }
 }
 
-/// Writes one matrix row to column `c` of a panel (layout in `tile`).
-#[inline(always)]
-fn unpack_column<F: Unpack>(row: &[u8], c: usize, values: &mut [i16], scales: &mut [f32], mins: &mut [f32]) {
-    let mut block = [0i16; 256];
-    let (mut block_scales, mut block_mins) = ([0f32; 16], [0f32; 16]);
+/// One tile from zero. A function of its own for the sake of browsers' compilers, which allot registers per function.
+#[inline(never)]
+fn int_sums<const PAIRS: usize>(rows: IntRows, panel: IntPanel) -> [f32; ROWS * COLS] {
+    let mut sums = [0f32; ROWS * COLS];
+    int_tile::<I16x8, PAIRS>(rows, panel, &mut sums);
+    sums
+}
+
+/// As [`int_sums`], for floats.
+#[inline(never)]
+fn float_sums(rows: &[f32], panel: &[f32]) -> [f32; ROWS * COLS] {
+    let mut sums = [0f32; ROWS * COLS];
+    float_tile::<F32x4>(rows, panel, &mut sums);
+    sums
+}
+
+/// Writes four matrix rows to the first or second `half` of a panel's columns (layout in `tile`).
+#[inline(never)]
+fn unpack_quad<F: Unpack>(quad: [&[u8]; 4], half: usize, values: &mut [i16], scales: &mut [f32], mins: &mut [f32]) {
+    let mut blocks = [[0i16; 256]; 4];
+    let mut quad_scales = [[0f32; 16]; 4];
+    let mut quad_mins = [[0f32; 16]; 4];
     let runs = F::LEN / F::RUN;
-    for (i, (src, out)) in row.chunks_exact(F::BYTES).zip(values.chunks_exact_mut(F::LEN * COLS)).enumerate() {
-        F::unpack(src, &mut block, &mut block_scales, &mut block_mins);
-        for (pair, out) in block[..F::LEN].chunks_exact(2).zip(out.chunks_exact_mut(2 * COLS)) {
-            out[2 * c..2 * c + 2].copy_from_slice(pair);
+    let n_blocks = quad[0].len() / F::BYTES;
+    for block in 0..n_blocks {
+        for c in 0..4 {
+            F::unpack(&quad[c][block * F::BYTES..][..F::BYTES], &mut blocks[c], &mut quad_scales[c], &mut quad_mins[c]);
+        }
+        let out = &mut values[block * F::LEN * COLS..][..F::LEN * COLS];
+        for (i, out) in out.chunks_exact_mut(8 * COLS).enumerate() {
+            let pairs = I16x8::transpose_pairs(std::array::from_fn(|c| I16x8::load(&blocks[c][8 * i..8 * i + 8])));
+            for (pair, out) in pairs.into_iter().zip(out.chunks_exact_mut(2 * COLS)) {
+                pair.store(&mut out[8 * half..8 * half + 8]);
+            }
         }
         for run in 0..runs {
-            scales[(i * runs + run) * COLS + c] = block_scales[run];
-            if F::HAS_MIN {
-                mins[(i * runs + run) * COLS + c] = block_mins[run];
+            let at = (block * runs + run) * COLS + 4 * half;
+            for c in 0..4 {
+                scales[at + c] = quad_scales[c][run];
+                if F::HAS_MIN {
+                    mins[at + c] = quad_mins[c][run];
+                }
             }
         }
     }
@@ -166,8 +189,7 @@ fn float_columns(rows: &Rows, w: &Matrix, columns: std::ops::Range<usize>, mut e
             }
         }
         for tile in 0..rows.n_tiles() {
-            let mut sums = [0f32; ROWS * COLS];
-            float_tile::<F32x4>(rows.float_tile(tile), &panel, &mut sums);
+            let sums = float_sums(rows.float_tile(tile), &panel);
             emit_tile(rows.n_rows(), tile, column, n_cols, &sums, &mut emit);
         }
     }

@@ -59,13 +59,18 @@ fn nibbles(qs: &[u8], values: &mut [i16], offset: i16) {
     }
 }
 
-/// As [`nibbles`] with a fifth bit for each value from `bits`.
+/// As [`nibbles`] with a fifth bit for each value from four bytes of `bits`, the first value's bit lowest.
 #[inline(always)]
-fn nibbles_and_bit(qs: &[u8], bits: u32, values: &mut [i16], offset: i16) {
+fn nibbles_and_bit(qs: &[u8], bits: &[u8], values: &mut [i16], offset: i16) {
+    // A mask per value and a comparison instead of a shift per value, which baseline SIMD does not have.
+    const MASKS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+    let spread = |at: usize| -> [u8; 16] { std::array::from_fn(|i| bits[at + i / 8]) };
+    let fifth = |spread: [u8; 16]| -> [u8; 16] { std::array::from_fn(|i| if spread[i] & MASKS[i] != 0 { 16 } else { 0 }) };
+    let (low_bits, high_bits) = (fifth(spread(0)), fifth(spread(2)));
     let (low, high) = values.split_at_mut(16);
-    for (i, ((&q, l), h)) in qs[..16].iter().zip(low).zip(high).enumerate() {
-        *l = (i16::from(q & 15) | ((bits >> i & 1) << 4) as i16) - offset;
-        *h = (i16::from(q >> 4) | ((bits >> (i + 16) & 1) << 4) as i16) - offset;
+    for i in 0..16 {
+        low[i] = i16::from(qs[i] & 15 | low_bits[i]) - offset;
+        high[i] = i16::from(qs[i] >> 4 | high_bits[i]) - offset;
     }
 }
 
@@ -108,7 +113,7 @@ format!(
     /// f16 scale; fifth bits in a word of their own; offset 16.
     Q5_0, len 32, bytes 22, run 32, min false, |src, values, scales, _mins| {
         scales[0] = half(src, 0);
-        nibbles_and_bit(&src[6..], u32::from_le_bytes([src[2], src[3], src[4], src[5]]), values, 16);
+        nibbles_and_bit(&src[6..22], &src[2..6], values, 16);
     }
 );
 format!(
@@ -116,7 +121,7 @@ format!(
     Q5_1, len 32, bytes 24, run 32, min true, |src, values, scales, mins| {
         scales[0] = half(src, 0);
         mins[0] = half(src, 2);
-        nibbles_and_bit(&src[8..], u32::from_le_bytes([src[4], src[5], src[6], src[7]]), values, 0);
+        nibbles_and_bit(&src[8..24], &src[4..8], values, 0);
     }
 );
 format!(

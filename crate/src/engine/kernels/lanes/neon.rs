@@ -37,6 +37,23 @@ impl Int16 for I16x8 {
             vpaddq_s32(low, high)
         })
     }
+    #[inline(always)]
+    fn store(self, dst: &mut [i16]) {
+        let dst = &mut dst[..8];
+        // SAFETY: the slice above has eight elements.
+        unsafe { vst1q_s16(dst.as_mut_ptr(), self.0) }
+    }
+    #[inline(always)]
+    fn transpose_pairs(rows: [Self; 4]) -> [Self; 4] {
+        // SAFETY: NEON is part of the target.
+        unsafe {
+            let [a, b, c, d] = rows.map(|r| vreinterpretq_s32_s16(r.0));
+            let wide = |v| vreinterpretq_s64_s32(v);
+            let (ab0, ab1) = (wide(vzip1q_s32(a, b)), wide(vzip2q_s32(a, b)));
+            let (cd0, cd1) = (wide(vzip1q_s32(c, d)), wide(vzip2q_s32(c, d)));
+            [vzip1q_s64(ab0, cd0), vzip2q_s64(ab0, cd0), vzip1q_s64(ab1, cd1), vzip2q_s64(ab1, cd1)].map(|v| Self(vreinterpretq_s16_s64(v)))
+        }
+    }
 }
 
 impl Int32 for I32x4 {

@@ -28,6 +28,14 @@ impl Int16 for I16x8 {
         let product = |i: usize| i32::from(self.0[i]) * i32::from(other.0[i]);
         I32x4(std::array::from_fn(|i| product(2 * i).wrapping_add(product(2 * i + 1))))
     }
+    #[inline(always)]
+    fn store(self, dst: &mut [i16]) {
+        dst[..8].copy_from_slice(&self.0);
+    }
+    #[inline(always)]
+    fn transpose_pairs(rows: [Self; 4]) -> [Self; 4] {
+        std::array::from_fn(|pair| Self(std::array::from_fn(|i| rows[i / 2].0[2 * pair + i % 2])))
+    }
 }
 
 impl Int32 for I32x4 {

@@ -33,6 +33,27 @@ impl Int16 for I16x8 {
         // SAFETY: SSE2 is part of the target.
         I32x4(unsafe { _mm_madd_epi16(self.0, other.0) })
     }
+    #[inline(always)]
+    fn store(self, dst: &mut [i16]) {
+        let dst = &mut dst[..8];
+        // SAFETY: the slice above has eight elements; the store needs no alignment.
+        unsafe { _mm_storeu_si128(dst.as_mut_ptr().cast(), self.0) }
+    }
+    #[inline(always)]
+    fn transpose_pairs(rows: [Self; 4]) -> [Self; 4] {
+        let [a, b, c, d] = rows.map(|r| r.0);
+        // SAFETY: SSE2 is part of the target.
+        unsafe {
+            let (ab0, ab1) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
+            let (cd0, cd1) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
+            [
+                Self(_mm_unpacklo_epi64(ab0, cd0)),
+                Self(_mm_unpackhi_epi64(ab0, cd0)),
+                Self(_mm_unpacklo_epi64(ab1, cd1)),
+                Self(_mm_unpackhi_epi64(ab1, cd1)),
+            ]
+        }
+    }
 }
 
 impl Int32 for I32x4 {

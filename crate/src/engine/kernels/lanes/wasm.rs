@@ -32,6 +32,24 @@ impl Int16 for I16x8 {
     fn dot(self, other: Self) -> I32x4 {
         I32x4(i32x4_dot_i16x8(self.0, other.0))
     }
+    #[inline(always)]
+    fn store(self, dst: &mut [i16]) {
+        let dst = &mut dst[..8];
+        // SAFETY: the slice above has eight elements; v128 stores need no alignment.
+        unsafe { v128_store(dst.as_mut_ptr().cast(), self.0) }
+    }
+    #[inline(always)]
+    fn transpose_pairs(rows: [Self; 4]) -> [Self; 4] {
+        let [a, b, c, d] = rows.map(|r| r.0);
+        let (ab0, ab1) = (i32x4_shuffle::<0, 4, 1, 5>(a, b), i32x4_shuffle::<2, 6, 3, 7>(a, b));
+        let (cd0, cd1) = (i32x4_shuffle::<0, 4, 1, 5>(c, d), i32x4_shuffle::<2, 6, 3, 7>(c, d));
+        [
+            Self(i64x2_shuffle::<0, 2>(ab0, cd0)),
+            Self(i64x2_shuffle::<1, 3>(ab0, cd0)),
+            Self(i64x2_shuffle::<0, 2>(ab1, cd1)),
+            Self(i64x2_shuffle::<1, 3>(ab1, cd1)),
+        ]
+    }
 }
 
 impl Int32 for I32x4 {
