@@ -202,9 +202,10 @@ pub struct TokenScores {
 }
 
 impl TokenScores {
-    /// Sum of the token log-probabilities, added from the first to the last.
+    /// Sum of the token log-probabilities, added from the first to the last; 0 for an empty continuation.
     pub fn loglikelihood(&self) -> f64 {
-        self.token_logprobs.iter().sum()
+        // `sum()` starts at −0, which would stay −0 without tokens and give other bits than 0 in the digest.
+        self.token_logprobs.iter().fold(0.0, |sum, logprob| sum + logprob)
     }
 }
 
@@ -295,6 +296,8 @@ pub fn picks(choices: &[ChoiceScore], gold: &[usize]) -> Vec<Pick> {
     Rule::ALL.into_iter().filter_map(|rule| Some(pick(rule, &rule.scores(choices)?, gold))).collect()
 }
 
+// DIFFERS: with several gold choices lm-eval compares the pick of `acc_mutual_info` with the whole list and stops; here, as for
+// the other rules, any of them is right.
 /// First maximum of `scores`, which is not empty.
 fn pick(rule: Rule, scores: &[f64], gold: &[usize]) -> Pick {
     let mut best = 0;
@@ -303,7 +306,12 @@ fn pick(rule: Rule, scores: &[f64], gold: &[usize]) -> Pick {
             best = i;
         }
     }
-    let second = scores.iter().enumerate().filter(|(i, _)| *i != best).map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+    let second = scores
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i != best)
+        .map(|(_, score)| *score)
+        .fold(f64::NEG_INFINITY, f64::max);
     let is_tied = second == scores[best];
     // Equal infinities have no difference; two choices of length 0 are tied all the same.
     let margin = if is_tied { Some(0.0) } else { Some(scores[best] - second).filter(|margin| margin.is_finite()) };
@@ -429,7 +437,12 @@ mod tests {
         // Per character: −1 (100), −1.0002 (100), −1.01 (1). The second is 2e-4 away, allowance 3e-4; the third, 1e-2 away, is within
         // 1.5e-2 · (1/100 + 1).
         let choices = |second: f64| vec![choice(-100.0, 100), choice(second, 100), choice(-1.01, 1)];
-        let by_chars = |choices| near_ties(&ItemScore { picks: vec![Pick { rule: Rule::AccNorm, pick: 0, is_correct: true, is_tied: false, margin: None }], ..item(0, choices, &[0]) });
+        let by_chars = |choices| {
+            near_ties(&ItemScore {
+                picks: vec![Pick { rule: Rule::AccNorm, pick: 0, is_correct: true, is_tied: false, margin: None }],
+                ..item(0, choices, &[0])
+            })
+        };
         assert!(by_chars(choices(-100.02)));
         assert!(by_chars(choices(-150.0)));
         assert!(!by_chars(vec![choice(-100.0, 100), choice(-150.0, 100)]));
@@ -440,6 +453,7 @@ mod tests {
         let scores = TokenScores { token_logprobs: vec![-1e16, -1.0, 1e16], is_greedy: false };
         // (−1e16 − 1) + 1e16 = 0 in f64: 1 is half a unit in the last place and rounds to even.
         assert_eq!(scores.loglikelihood(), 0.0);
-        assert_eq!(TokenScores { token_logprobs: Vec::new(), is_greedy: true }.loglikelihood(), 0.0);
+        let empty = TokenScores { token_logprobs: Vec::new(), is_greedy: true };
+        assert_eq!(empty.loglikelihood().to_bits(), 0.0_f64.to_bits());
     }
 }

@@ -603,7 +603,7 @@ def main():
     (OUT / "cases.json").write_text(json.dumps(fixture, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
 
     rng = random.Random(6)
-    floats = [0.0, -0.0, 1.0, -1.0, 100.0, 1e15, 1e16, -1e16, 1.5e300, 1e-4, 9.999e-5, 5e-324, 0.1, 1 / 3, 123456789012345680.0]
+    floats = [0.0, 1.0, -1.0, 100.0, 1e15, 1e16, -1e16, 1.5e300, 1e-4, 9.999e-5, 5e-324, 0.1, 1 / 3, 123456789012345680.0]
     floats += [rng.uniform(-50, 0) for _ in range(20)] + [math.ldexp(rng.random(), rng.randint(-80, 80)) for _ in range(20)]
     texts = ["", " ", "a", "a b", " a  b\n", "a\u00a0b", "a\u2003b\u3000c", "a\u200bb", "a\x1cb", "x\x85y", "\t\n", "東京 🙂"]
     python = {

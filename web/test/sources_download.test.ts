@@ -165,10 +165,12 @@ describe("where the browser has no room", () => {
     expect(await inner.folders()).toEqual([]);
   });
 
-  it("another failure of the store is an error, not a file", async () => {
-    cache = cacheIn({ ...keepingStore(), put: () => Promise.reject(new DOMException("broken", "InvalidStateError")) });
+  it("or where its storage fails in another way, the file is in memory", async () => {
+    cache = cacheIn({ ...keepingStore(), put: () => Promise.reject(new DOMException("broken", "NotReadableError")) });
     const { url } = await start({});
-    expect(await get({ url })).toMatchObject({ ok: false, error: { kind: "storage", message: "broken" } });
+    const downloaded = await file(get({ url }));
+    expect(downloaded).toMatchObject({ stored: "memory", why_memory: "storage_failed" });
+    expect(await hashOf(downloaded)).toBe(SHA256);
   });
 });
 

@@ -7,4 +7,5 @@ pub mod math;
 pub mod pool;
 pub mod rows;
 pub mod tile;
+pub mod twin;
 pub mod unpack;

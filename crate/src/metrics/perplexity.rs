@@ -3,8 +3,9 @@
 //! In: items of output type `loglikelihood` or `loglikelihood_rolling`. Out: perplexities with standard errors.
 //!
 //! Source: lm-eval 0.4.13, `perplexity`, `weighted_perplexity`, `bits_per_byte`. Its standard error of `perplexity` is a
-//! bootstrap, `bootstrap_stderr` here, which goes into files; beside the number stands the delta method's, perplexity ·
-//! stderr(mean log-likelihood), which needs no random numbers and is steadier where few docs carry the mean. The perplexities over words and bytes, for which lm-eval gives none, have that of a ratio estimator (Cochran 1977, section 2.11).
+//! bootstrap, `bootstrap_stderr` here, which goes into files. Beside the number stands the delta method's, perplexity ·
+//! stderr(mean log-likelihood), which needs no random numbers and is steadier where few docs carry the mean. The
+//! perplexities over words and bytes, for which lm-eval gives none, have that of a ratio estimator (Cochran 1977, 2.11).
 
 use super::estimate::{mean, sample_stddev, Interval, Mean, Proportion, Z};
 use super::random::PythonRandom;

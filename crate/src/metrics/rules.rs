@@ -117,7 +117,8 @@ pub fn rules_disagree(item: &ItemScore) -> bool {
 /// Accuracy by one rule; `None` where it applies to no doc.
 pub fn rule_result(items: &[&ItemScore], rule: Rule) -> Option<RuleResult> {
     let picks: Vec<(&ItemScore, &Pick)> = items.iter().filter_map(|item| Some((*item, pick_of(item, rule)?))).collect();
-    let chars: Vec<f64> = picks.iter().filter_map(|(item, pick)| Some(item.choices.get(pick.pick)?.n_chars as f64)).collect();
+    let chars: Vec<f64> =
+        picks.iter().filter_map(|(item, pick)| Some(item.choices.get(pick.pick)?.n_chars as f64)).collect();
     Some(RuleResult {
         rule,
         accuracy: Proportion::of(picks.iter().map(|(_, pick)| pick.is_correct))?,
@@ -145,7 +146,9 @@ fn folded(items: &[&ItemScore]) -> Vec<FoldedRule> {
     }
     if equal_lengths(|choice| choice.n_bytes) {
         folded.push(FoldedRule { rule: Rule::AccBytes, equals: Rule::Acc, because: EqualBecause::EqualBytes });
-    } else if !chars_equal && items.iter().all(|item| item.choices.iter().all(|choice| choice.n_chars == choice.n_bytes)) {
+    } else if !chars_equal
+        && items.iter().all(|item| item.choices.iter().all(|choice| choice.n_chars == choice.n_bytes))
+    {
         folded.push(FoldedRule { rule: Rule::AccBytes, equals: Rule::AccNorm, because: EqualBecause::OneBytePerChar });
     }
     if equal_lengths(|choice| choice.token_ids.len()) {
@@ -158,7 +161,8 @@ fn folded(items: &[&ItemScore]) -> Vec<FoldedRule> {
 fn parting(items: &[&ItemScore], a: Rule, b: Rule) -> Option<RuleParting> {
     let both: Vec<(&ItemScore, &Pick, &Pick)> =
         items.iter().filter_map(|item| Some((*item, pick_of(item, a)?, pick_of(item, b)?))).collect();
-    let mean_over = |length: &dyn Fn(&(&ItemScore, &Pick, &Pick)) -> f64| mean(&both.iter().map(length).collect::<Vec<_>>());
+    let mean_over =
+        |length: &dyn Fn(&(&ItemScore, &Pick, &Pick)) -> f64| mean(&both.iter().map(length).collect::<Vec<_>>());
     let chars = |item: &ItemScore, choice: usize| item.choices.get(choice).map_or(0.0, |choice| choice.n_chars as f64);
     let n_only_a_correct = both.iter().filter(|(_, a, b)| a.is_correct && !b.is_correct).count();
     let n_only_b_correct = both.iter().filter(|(_, a, b)| b.is_correct && !a.is_correct).count();
@@ -210,6 +214,7 @@ pub fn softmax(scores: &[f64], temperature: f64) -> Vec<f64> {
     probabilities
 }
 
+// DIFFERS: lm-eval's `brier_score` stops where rows have different numbers of choices; here it is the mean over all of them.
 /// Numbers over whole distributions of the raw log-likelihoods, and greediness.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
 pub struct ChoiceMetrics {
@@ -282,7 +287,10 @@ mod tests {
         // acc picks the short choice, acc_norm the long one, which is gold.
         let parting = table.acc_and_acc_norm.expect("not folded");
         assert_eq!((parting.n_differ, parting.n_only_a_correct, parting.n_only_b_correct), (1, 0, 1));
-        assert_eq!((parting.mean_chars_a, parting.mean_chars_b, parting.mean_chars_gold, parting.mean_chars_all), (2.0, 9.0, 9.0, 5.5));
+        assert_eq!(
+            (parting.mean_chars_a, parting.mean_chars_b, parting.mean_chars_gold, parting.mean_chars_all),
+            (2.0, 9.0, 9.0, 5.5)
+        );
         assert_eq!(table.n_rules_disagree, 1);
     }
 

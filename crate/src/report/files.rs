@@ -6,13 +6,13 @@
 //!
 //! Source: lm-eval 0.4.13, `EvaluationTracker.save_results_aggregated` and `save_results_samples`, `EvalAcc._to_eval_results`.
 // DIFFERS: lm-eval writes one samples file per task; here one file has all of them and each line names its `task`.
-// DIFFERS: `brier_score` of a sample is `[gold, [p, …]]`; lm-eval writes the array as numpy prints it.
+// DIFFERS: `brier_score` of a sample is that doc's number; lm-eval writes the gold index and the probabilities as numpy prints them.
 // DIFFERS: `perplexity_stderr` takes 1000 bootstrap draws, as `bootstrap_iters=1000` does; lm-eval's default is 100000.
 
 use super::{hex, report, report_bootstrap, Report, ReportOptions, RunMeta, Sorted};
 use crate::metrics::groups::{macro_mean, members, pooled_stderr, Group};
 use crate::metrics::perplexity::{bootstrap_stderr, is_greedy, likelihood, rolling, BOOTSTRAP_ITERS};
-use crate::metrics::rules::{choice_metrics, gold_is_greedy, pick_of, rule_result, softmax};
+use crate::metrics::rules::{brier, choice_metrics, gold_is_greedy, pick_of, rule_result, softmax};
 use crate::score::{FailedItem, ItemScore, Rule};
 use crate::spec::{ChatMode, Subset};
 use crate::task::doc::{Doc, OutputType, Unscored};
@@ -40,7 +40,8 @@ fn task_metrics(meta: &RunMeta, items: &[&ItemScore]) -> Vec<Metric> {
         items.iter().copied().filter(|item| item.output_type == output_type).collect()
     };
     let mut metrics = Vec::new();
-    let mut push = |name, value, stderr, higher_is_better| metrics.push(Metric { name, value, stderr, higher_is_better });
+    let mut push =
+        |name, value, stderr, higher_is_better| metrics.push(Metric { name, value, stderr, higher_is_better });
     let choices = of(OutputType::MultipleChoice);
     let whole = choice_metrics(&choices);
     for rule in Rule::ALL {
@@ -94,7 +95,8 @@ fn group_metrics(group: &Group, tasks: &[(&str, usize, Vec<Metric>)]) -> Vec<Met
     let Some((_, _, first)) = tasks.first() else { return Vec::new() };
     let combine = |metric: &Metric| {
         let find = |metrics: &[Metric]| metrics.iter().find(|other| other.name == metric.name).copied();
-        let parts: Option<Vec<(usize, Metric)>> = tasks.iter().map(|(_, n, metrics)| Some((*n, find(metrics)?))).collect();
+        let parts: Option<Vec<(usize, Metric)>> =
+            tasks.iter().map(|(_, n, metrics)| Some((*n, find(metrics)?))).collect();
         let parts = parts?;
         let n: usize = parts.iter().map(|(n, _)| n).sum();
         let (value, stderr) = if group.weight_by_size {
@@ -128,7 +130,8 @@ pub fn results_json(
     let mut results = Map::new();
     let mut higher_is_better = Map::new();
     let mut directions = |name: &str, metrics: &[Metric]| {
-        let directions: Map<String, Value> = metrics.iter().map(|m| (m.name.to_owned(), json!(m.higher_is_better))).collect();
+        let directions: Map<String, Value> =
+            metrics.iter().map(|m| (m.name.to_owned(), json!(m.higher_is_better))).collect();
         higher_is_better.insert(name.to_owned(), Value::Object(directions));
     };
     for (task, n, metrics) in &tasks {
@@ -175,8 +178,8 @@ pub fn results_json(
     }
     out.insert("group_subtasks".into(), Value::Object(group_subtasks));
     out.insert("configs".into(), per_task(&|task, _| config_of(task)));
+    out.insert("n-shot".into(), versions.keys().map(|name| (name.clone(), json!(meta.task.num_fewshot))).collect());
     out.insert("versions".into(), Value::Object(versions));
-    out.insert("n-shot".into(), per_task(&|_, _| json!(meta.task.num_fewshot)));
     out.insert("higher_is_better".into(), Value::Object(higher_is_better));
     out.insert("n-samples".into(), per_task(&|_, items| n_samples(meta, by_task.len(), items)));
     out.insert("config".into(), config(meta, model_name));
@@ -196,7 +199,10 @@ pub fn results_json(
     out.insert("max_length".into(), json!(meta.max_length));
     if let Some(tokenizer) = &meta.tokenizer {
         for (key, token) in [("tokenizer_eos_token", &tokenizer.eos), ("tokenizer_bos_token", &tokenizer.bos)] {
-            out.insert(key.into(), token.as_ref().map_or(Value::Null, |token| json!([token.text, token.id.to_string()])));
+            out.insert(
+                key.into(),
+                token.as_ref().map_or(Value::Null, |token| json!([token.text, token.id.to_string()])),
+            );
         }
         out.insert("eot_token_id".into(), json!(tokenizer.eos.as_ref().map(|token| token.id)));
     }
@@ -351,7 +357,9 @@ fn arguments(item: &ItemScore, doc: &Doc) -> Value {
         OutputType::MultipleChoice | OutputType::Loglikelihood => {
             doc.requests.iter().map(|request| pair(&request.context, &request.continuation)).collect()
         }
-        OutputType::LoglikelihoodRolling => doc.requests.iter().map(|request| json!({ "arg_0": request.continuation })).collect(),
+        OutputType::LoglikelihoodRolling => {
+            doc.requests.iter().map(|request| json!({ "arg_0": request.continuation })).collect()
+        }
     };
     if is_mutual_info(item) {
         arguments.extend(doc.requests.iter().map(|request| pair("", &request.continuation)));
@@ -361,7 +369,8 @@ fn arguments(item: &ItemScore, doc: &Doc) -> Value {
 
 /// Whether every choice was also scored without its context.
 fn is_mutual_info(item: &ItemScore) -> bool {
-    item.output_type == OutputType::MultipleChoice && item.choices.iter().all(|choice| choice.loglikelihood_unconditional.is_some())
+    item.output_type == OutputType::MultipleChoice
+        && item.choices.iter().all(|choice| choice.loglikelihood_unconditional.is_some())
 }
 
 /// What the model answered to each request, numbers as Python prints them.
@@ -405,7 +414,7 @@ fn sample_metrics(meta: &RunMeta, item: &ItemScore) -> Vec<(&'static str, Value)
             }
             metrics.push(("exact_match", json!(u8::from(gold_is_greedy(item)))));
             if let [gold] = item.gold[..] {
-                metrics.push(("brier_score", json!([gold, p])));
+                metrics.push(("brier_score", json!(brier(&p, gold))));
             }
             metrics
         }
@@ -454,7 +463,8 @@ fn python_repr(value: &Value) -> String {
         Value::String(text) => python_string_repr(text),
         Value::Array(values) => format!("[{}]", values.iter().map(python_repr).collect::<Vec<_>>().join(", ")),
         Value::Object(map) => {
-            let pairs: Vec<String> = map.iter().map(|(k, v)| format!("{}: {}", python_string_repr(k), python_repr(v))).collect();
+            let pairs: Vec<String> =
+                map.iter().map(|(k, v)| format!("{}: {}", python_string_repr(k), python_repr(v))).collect();
             format!("{{{}}}", pairs.join(", "))
         }
     }
@@ -516,10 +526,202 @@ pub fn items_csv(items: &[ItemScore], options: &ReportOptions) -> String {
 /// A CSV field, quoted where it has to be. Text that a spreadsheet would run as a formula gets an apostrophe in front.
 fn csv_field(field: &str) -> String {
     let is_number = field.parse::<f64>().is_ok() || field.split(' ').all(|part| part.parse::<f64>().is_ok());
-    let guarded = if !is_number && field.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{field}") } else { field.to_owned() };
+    let guarded = if !is_number && field.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{field}")
+    } else {
+        field.to_owned()
+    };
     if guarded.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", guarded.replace('"', "\"\""))
     } else {
         guarded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::cases::{choice, item, letters, text_item};
+    use crate::task::doc::Request;
+
+    fn doc(index: usize) -> Doc {
+        let request = |letter: &str| Request { context: "Q\nAnswer:".to_owned(), continuation: format!(" {letter}") };
+        Doc {
+            doc_id: index,
+            index,
+            line: index + 1,
+            task: "t".to_owned(),
+            row: json!({ "question": "Q", "answer": 0 }),
+            category: None,
+            question: "Q".to_owned(),
+            output_type: OutputType::MultipleChoice,
+            requests: vec![request("A"), request("B")],
+            choices: vec!["A".to_owned(), "B".to_owned()],
+            gold: vec![0],
+            target: json!(0),
+            doc_hash: "d".repeat(64),
+            prompt_hash: "e".repeat(64),
+            target_hash: "f".repeat(64),
+        }
+    }
+
+    fn results(items: &[ItemScore], docs: &[Doc]) -> Value {
+        results_json(&RunMeta::default(), items, &[], &[], docs, &ReportOptions::default())
+    }
+
+    #[test]
+    fn a_sample_has_lm_evals_keys_in_its_order() {
+        let items = [item(0, vec![choice(-1.5, 1), choice(-1e-5, 1)], &[0])];
+        let line = samples_jsonl(&RunMeta::default(), &items, &[doc(0)]);
+        assert_eq!(line.matches('\n').count(), 1);
+        let sample: Value = serde_json::from_str(&line).expect("JSON");
+        let keys: Vec<&str> = sample.as_object().expect("an object").keys().map(String::as_str).collect();
+        let lm_eval = ["doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"];
+        assert_eq!(keys[..lm_eval.len()], lm_eval);
+        assert_eq!(sample["target"], "0");
+        assert_eq!(sample["arguments"]["gen_args_1"], json!({ "arg_0": "Q\nAnswer:", "arg_1": " B" }));
+        assert_eq!(sample["resps"], json!([[["-1.5", "False"]], [["-1e-05", "False"]]]));
+        assert_eq!(sample["filtered_resps"], json!([["-1.5", "False"], ["-1e-05", "False"]]));
+        assert_eq!(
+            sample["metrics"],
+            json!(["acc", "acc_norm", "acc_bytes", "acc_token", "exact_match", "brier_score"])
+        );
+        assert_eq!(
+            (&sample["acc"], &sample["filter"], &sample["doc"]["answer"]),
+            (&json!(0.0), &json!("none"), &json!(0))
+        );
+        assert_eq!(sample["evaltab"]["choices"][1]["token_ids"], json!([7]));
+    }
+
+    #[test]
+    fn a_sample_without_its_doc_has_nulls_and_keeps_its_scores() {
+        let sample: Value =
+            serde_json::from_str(&samples_jsonl(&RunMeta::default(), &[letters(3, &[0.9, 0.1], 0)], &[]))
+                .expect("JSON");
+        assert_eq!((&sample["doc"], &sample["doc_hash"], &sample["acc"]), (&Value::Null, &Value::Null, &json!(1.0)));
+    }
+
+    #[test]
+    fn unconditional_requests_come_after_the_conditional_ones() {
+        let mut one = item(0, vec![choice(-1.0, 1), choice(-2.0, 1)], &[0]);
+        for choice in &mut one.choices {
+            choice.loglikelihood_unconditional = Some(-4.0);
+        }
+        let sample: Value = serde_json::from_str(&samples_jsonl(&RunMeta::default(), &[one], &[doc(0)])).expect("JSON");
+        assert_eq!(sample["arguments"]["gen_args_3"], json!({ "arg_0": "", "arg_1": " B" }));
+        assert_eq!(sample["filtered_resps"][2][0], "-4.0");
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_leave_valid_json() {
+        let items = [item(0, vec![choice(f64::NEG_INFINITY, 1), choice(f64::NAN, 0)], &[0])];
+        let text = results(&items, &[]).to_string() + "\n" + &samples_jsonl(&RunMeta::default(), &items, &[]);
+        for line in text.lines() {
+            let value: Value = serde_json::from_str(line).expect("JSON");
+            assert!(value.is_object());
+        }
+        assert!(!text.contains("NaN") && !text.contains("Infinity"));
+    }
+
+    #[test]
+    fn task_hashes_are_lm_evals() {
+        // hashlib.sha256(("d"*64 + "e"*64 + "f"*64).encode()).hexdigest()
+        assert_eq!(
+            results(&[letters(0, &[0.9, 0.1], 0)], &[doc(0)])["task_hashes"]["t"],
+            "47918e571d7b096a8e9e4350e5d66f86abae1c8c09d86fbad39652bb766507a1"
+        );
+        assert_eq!(results(&[letters(0, &[0.9, 0.1], 0)], &[]).get("task_hashes"), None);
+    }
+
+    #[test]
+    fn results_have_lm_evals_keys() {
+        let results = results(&[letters(0, &[0.9, 0.1], 0), letters(1, &[0.9, 0.1], 1)], &[]);
+        assert_eq!(results["results"]["t"]["acc,none"], 0.5);
+        assert_eq!(results["results"]["t"]["acc_stderr,none"], 0.5);
+        assert_eq!(results["results"]["t"]["sample_len"], 2);
+        assert_eq!(results["n-samples"]["t"], json!({ "original": 2, "effective": 2 }));
+        assert_eq!(results["higher_is_better"]["t"]["brier_score"], false);
+        for key in
+            ["group_subtasks", "configs", "versions", "n-shot", "config", "model_name", "chat_template", "max_length"]
+        {
+            assert!(results.get(key).is_some(), "{key}");
+        }
+        let own = &results["evaltab"];
+        assert_eq!(own["report"]["report_version"], super::super::REPORT_VERSION);
+        assert_eq!(own["loglikelihood_digest"].as_str().map(str::len), Some(64));
+        assert!(own["calibration_bootstrap"]["ece_interval"]["low"].is_number());
+    }
+
+    #[test]
+    fn one_doc_has_no_standard_error() {
+        assert_eq!(results(&[letters(0, &[0.9, 0.1], 0)], &[])["results"]["t"]["acc_stderr,none"], "N/A");
+    }
+
+    #[test]
+    fn a_group_that_does_not_weigh_by_size_takes_the_plain_mean() {
+        let mut items = vec![
+            letters(0, &[0.9, 0.1], 0),
+            letters(1, &[0.9, 0.1], 0),
+            letters(2, &[0.9, 0.1], 1),
+            letters(3, &[0.9, 0.1], 0),
+        ];
+        items.extend((4..6).map(|i| letters(i, &[0.9, 0.1], 1)));
+        for item in &mut items[4..] {
+            item.task = "u".to_owned();
+        }
+        let group = |weight_by_size| Group {
+            name: "g".to_owned(),
+            alias: "g".to_owned(),
+            members: vec!["t".to_owned(), "u".to_owned()],
+            weight_by_size,
+            version: Some("2".to_owned()),
+        };
+        let of = |weight_by_size| {
+            let meta = RunMeta { groups: vec![group(weight_by_size)], ..RunMeta::default() };
+            results_json(&meta, &items, &[], &[], &[], &ReportOptions::default())
+        };
+        // 3/4 and 0/2: by size 3/6, plain (.75 + 0)/2.
+        assert_eq!(
+            (&of(true)["groups"]["g"]["acc,none"], &of(false)["groups"]["g"]["acc,none"]),
+            (&json!(0.5), &json!(0.375))
+        );
+        assert_eq!((&of(true)["versions"]["g"], &of(true)["group_subtasks"]["g"]), (&json!(2.0), &json!(["t", "u"])));
+        // √(.0625)/2: the second task's standard error is 0.
+        assert_eq!(of(false)["groups"]["g"]["acc_stderr,none"], 0.125);
+    }
+
+    #[test]
+    fn likelihoods_are_written_as_lm_eval_writes_them() {
+        let items = [text_item(0, OutputType::Loglikelihood, -2.0, 1, 4)];
+        let sample: Value = serde_json::from_str(&samples_jsonl(&RunMeta::default(), &items, &[])).expect("JSON");
+        assert_eq!(
+            (&sample["perplexity"], &sample["acc"], &sample["metrics"]),
+            (&json!(-2.0), &json!(0), &json!(["perplexity", "acc"]))
+        );
+        let items = [text_item(0, OutputType::LoglikelihoodRolling, -2.0, 3, 4)];
+        let sample: Value = serde_json::from_str(&samples_jsonl(&RunMeta::default(), &items, &[])).expect("JSON");
+        assert_eq!((&sample["word_perplexity"], &sample["filtered_resps"]), (&json!([-2.0, 3]), &json!(["-2.0"])));
+        assert_eq!(results(&items, &[])["results"]["t"]["word_perplexity_stderr,none"], "N/A");
+    }
+
+    #[test]
+    fn values_print_as_python_prints_them() {
+        let cases = [
+            (json!("a'b"), "a'b"),
+            (json!(["a'b", "c\"d", "e\n"]), "[\"a'b\", 'c\"d', 'e\\n']"),
+            (json!({ "a": [1, 2.5, true, null] }), "{'a': [1, 2.5, True, None]}"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(python_str(&value), expected);
+        }
+    }
+
+    #[test]
+    fn csv_quotes_what_would_break_a_line_or_run_as_a_formula() {
+        let mut one = letters(0, &[0.9, 0.1], 0);
+        one.question = "=1+1, \"really\"\nyes".to_owned();
+        let csv = items_csv(&[one], &ReportOptions::default());
+        assert_eq!(csv.lines().next().map(|header| header.split(',').count()), Some(15));
+        assert!(csv.contains(",\"'=1+1, \"\"really\"\"\nyes\",2,0,0,true,false,"), "{csv}");
     }
 }

@@ -114,7 +114,11 @@ pub fn item_detail(item: &ItemScore, options: &ReportOptions) -> ItemDetail {
             .iter()
             .filter_map(|pick| {
                 let score = pick.rule.score(choice)?;
-                Some(RuleScore { rule: pick.rule, score: Some(score).filter(|score| score.is_finite()), is_pick: pick.pick == position })
+                Some(RuleScore {
+                    rule: pick.rule,
+                    score: Some(score).filter(|score| score.is_finite()),
+                    is_pick: pick.pick == position,
+                })
             })
             .collect(),
         probability,

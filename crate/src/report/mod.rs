@@ -11,10 +11,12 @@ pub mod protocol;
 use crate::metrics::bias::{bias, Bias};
 use crate::metrics::bootstrap::{calibration_bootstrap, CalibrationBootstrap};
 use crate::metrics::calibration::{calibration, Binning, Calibration, CalibrationOptions};
-use crate::metrics::estimate::{mean, DetectableDifference, Interval, IntervalMethod};
+use crate::metrics::estimate::{mean, DetectableDifference, Interval, IntervalMethod, Mean, Proportion};
 use crate::metrics::groups::{breakdown, Aggregation, Breakdown, Group, MacroMean, Outcome};
-use crate::metrics::perplexity::{is_greedy, likelihood, rolling, LikelihoodResult, RollingResult};
-use crate::metrics::rules::{chance, chance_corrected, choice_metrics, pick_of, rule_table, ChoiceMetrics, RuleTable};
+use crate::metrics::perplexity::{is_greedy, likelihood, rolling, LikelihoodResult, Perplexity, RollingResult};
+use crate::metrics::rules::{
+    chance, chance_corrected, choice_metrics, pick_of, rule_result, rule_table, ChoiceMetrics, RuleTable,
+};
 use crate::score::{BoundaryFlag, FailedItem, ItemScore, Rule};
 use crate::spec::{Precision, RunSpec};
 use crate::task::doc::{OutputType, Unscored};
@@ -23,7 +25,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use ts_rs::TS;
 
-pub use protocol::{Fact, ProtocolDifference, ProtocolPart, Protocol, PublishedComparison, PublishedNumber};
+pub use protocol::{Protocol, PublishedComparison, PublishedNumber};
 
 /// Version of `Report` and of the `evaltab` part of `results.json`; raised when a key changes its meaning.
 pub const REPORT_VERSION: u32 = 1;
@@ -465,8 +467,11 @@ pub fn report(
         .or_else(|| likelihood_headline(likelihood.as_ref()))
         .or_else(|| rolling_headline(rolling.as_ref()));
     let digest = loglikelihood_digest(items);
-    let published =
-        options.published.as_ref().zip(headline.as_ref()).map(|(published, headline)| published.compare(headline, meta, &options));
+    let published = options
+        .published
+        .as_ref()
+        .zip(headline.as_ref())
+        .map(|(published, headline)| published.compare(headline, meta, &options));
     Report {
         report_version: REPORT_VERSION,
         engine_version: meta.engine_version().to_owned(),
@@ -487,6 +492,12 @@ pub fn report(
     }
 }
 
+/// The calibration section alone, for a slider that moves.
+pub fn report_calibration(items: &[ItemScore], options: &ReportOptions) -> Option<Calibration> {
+    let sorted = Sorted::new(items);
+    calibration(&sorted.multiple_choice, options.for_items(&sorted.multiple_choice).calibration())
+}
+
 /// What resampling says of the calibration: a call of its own, because it takes longer than the rest together.
 pub fn report_bootstrap(items: &[ItemScore], options: &ReportOptions) -> Option<CalibrationBootstrap> {
     let sorted = Sorted::new(items);
@@ -496,7 +507,8 @@ pub fn report_bootstrap(items: &[ItemScore], options: &ReportOptions) -> Option<
 fn counts(meta: &RunMeta, sorted: &Sorted, n_unscored: usize, n_failed: usize) -> Counts {
     let n_scored = sorted.all.len();
     // A run in float32 throughout has no near ties to settle.
-    let is_settled = |item: &&&ItemScore| meta.spec.precision == Precision::Default && item.precision == Precision::Float32;
+    let is_settled =
+        |item: &&&ItemScore| meta.spec.precision == Precision::Default && item.precision == Precision::Float32;
     Counts {
         // Synthetic profiles have no plan.
         n_docs: meta.n_docs.max(n_scored + n_failed),
@@ -532,18 +544,80 @@ fn choice_headline(
     choice_metrics: Option<&ChoiceMetrics>,
 ) -> Option<Headline> {
     let items = &sorted.multiple_choice;
-    let chances: Vec<f64> = items.iter().map(|item| chance(item)).collect();
-    let chance = mean(&chances)?;
     if meta.task.acc_is_gold_probability {
-        let probability = choice_metrics?.gold_probability;
-        return Some(Headline {
-            metric: HeadlineMetric::GoldProbability,
+        let mut probability = choice_metrics?.gold_probability;
+        probability.interval = probability.interval.map(Interval::within_unit);
+        return Some(Headline::of_mean(HeadlineMetric::GoldProbability, Aggregation::Micro, probability));
+    }
+    let breakdown = breakdown?;
+    let category_chances: Vec<f64> = breakdown.categories.iter().map(|category| category.chance).collect();
+    let group_chances: Vec<f64> = breakdown.innermost_groups().map(|group| group.chance).collect();
+    let macro_mean = match options.aggregation {
+        Aggregation::Micro => None,
+        Aggregation::MacroCategories => breakdown.macro_categories.zip(mean(&category_chances)),
+        Aggregation::MacroGroups => breakdown.macro_groups.zip(mean(&group_chances)),
+    };
+    let result = rule_result(items, options.rule)?;
+    let metric = HeadlineMetric::from(options.rule);
+    let (headline, chance) = match macro_mean {
+        Some((MacroMean { value, stderr, interval, .. }, chance)) => {
+            let mean = Mean { n: breakdown.micro.n, value, stderr, interval };
+            (Headline::of_mean(metric, options.aggregation, mean), chance)
+        }
+        None => {
+            let chances: Vec<f64> = items.iter().map(|item| chance(item)).collect();
+            (Headline::of_proportion(metric, result.accuracy), mean(&chances)?)
+        }
+    };
+    Some(Headline { n_tied: result.n_tied, ..headline }.above(chance))
+}
+
+fn likelihood_headline(result: Option<&LikelihoodResult>) -> Option<Headline> {
+    Some(Headline::of_proportion(HeadlineMetric::Greedy, result?.accuracy))
+}
+
+fn rolling_headline(result: Option<&RollingResult>) -> Option<Headline> {
+    let result = result?;
+    let Perplexity { value, stderr, interval } = result.word_perplexity;
+    let mean = Mean { n: result.n, value, stderr, interval };
+    Some(Headline {
+        higher_is_better: false,
+        ..Headline::of_mean(HeadlineMetric::WordPerplexity, Aggregation::Micro, mean)
+    })
+}
+
+impl Headline {
+    /// A share of docs.
+    fn of_proportion(metric: HeadlineMetric, share: Proportion) -> Self {
+        Self {
+            metric,
             aggregation: Aggregation::Micro,
-            value: probability.value,
-            stderr: probability.stderr,
-            interval: probability.interval.map(Interval::within_unit),
+            value: share.value,
+            stderr: share.stderr,
+            interval: Some(share.interval),
+            interval_method: IntervalMethod::Wilson,
+            n: share.n,
+            n_correct: Some(share.n_correct),
+            n_tied: 0,
+            higher_is_better: true,
+            chance: None,
+            chance_corrected: None,
+            chance_corrected_interval: None,
+            is_chance_inside: false,
+            detectable: Some(DetectableDifference::new(share.n_correct, share.n)),
+        }
+    }
+
+    /// A mean with a standard error.
+    fn of_mean(metric: HeadlineMetric, aggregation: Aggregation, mean: Mean) -> Self {
+        Self {
+            metric,
+            aggregation,
+            value: mean.value,
+            stderr: mean.stderr,
+            interval: mean.interval,
             interval_method: IntervalMethod::Normal,
-            n: probability.n,
+            n: mean.n,
             n_correct: None,
             n_tied: 0,
             higher_is_better: true,
@@ -551,120 +625,26 @@ fn choice_headline(
             chance_corrected: None,
             chance_corrected_interval: None,
             is_chance_inside: false,
-            detectable: probability.stderr.map(DetectableDifference::from_stderr),
-        });
-    }
-    let breakdown = breakdown?;
-    let (aggregation, mean): (Aggregation, Option<(MacroMean, f64)>) = match options.aggregation {
-        Aggregation::Micro => (Aggregation::Micro, None),
-        Aggregation::MacroCategories => {
-            let chances: Vec<f64> = breakdown.categories.iter().map(|category| category.chance).collect();
-            (Aggregation::MacroCategories, breakdown.macro_categories.zip(self::mean(&chances)))
-        }
-        Aggregation::MacroGroups => {
-            let chances: Vec<f64> = breakdown.innermost_groups().map(|group| group.chance).collect();
-            (Aggregation::MacroGroups, breakdown.macro_groups.zip(self::mean(&chances)))
-        }
-    };
-    let n_tied = items.iter().filter(|item| pick_of(item, options.rule).is_some_and(|pick| pick.is_tied)).count();
-    let metric = HeadlineMetric::from(options.rule);
-    let headline = match mean {
-        Some((mean, chance)) => Headline {
-            metric,
-            aggregation,
-            value: mean.value,
-            stderr: mean.stderr,
-            interval: mean.interval,
-            interval_method: IntervalMethod::Normal,
-            n: breakdown.micro.n,
-            n_correct: None,
-            n_tied,
-            higher_is_better: true,
-            chance: Some(chance),
-            chance_corrected: None,
-            chance_corrected_interval: None,
-            is_chance_inside: false,
             detectable: mean.stderr.map(DetectableDifference::from_stderr),
-        },
-        None => {
-            let micro = crate::metrics::rules::rule_result(items, options.rule)?.accuracy;
-            Headline {
-                metric,
-                aggregation: Aggregation::Micro,
-                value: micro.value,
-                stderr: micro.stderr,
-                interval: Some(micro.interval),
-                interval_method: IntervalMethod::Wilson,
-                n: micro.n,
-                n_correct: Some(micro.n_correct),
-                n_tied,
-                higher_is_better: true,
-                chance: Some(chance),
-                chance_corrected: None,
-                chance_corrected_interval: None,
-                is_chance_inside: false,
-                detectable: Some(DetectableDifference::new(micro.n_correct, micro.n)),
-            }
         }
-    };
-    Some(headline.above_chance())
-}
-
-impl Headline {
-    /// Fills in what follows from `chance`.
-    fn above_chance(mut self) -> Self {
-        if let Some(chance) = self.chance {
-            self.chance_corrected = chance_corrected(self.value, chance);
-            self.chance_corrected_interval = self.interval.and_then(|interval| {
-                Some(Interval { low: chance_corrected(interval.low, chance)?, high: chance_corrected(interval.high, chance)? })
-            });
-            self.is_chance_inside = self.interval.is_some_and(|interval| interval.contains(chance));
-        }
-        self
     }
-}
 
-fn likelihood_headline(result: Option<&LikelihoodResult>) -> Option<Headline> {
-    let accuracy = result?.accuracy;
-    Some(Headline {
-        metric: HeadlineMetric::Greedy,
-        aggregation: Aggregation::Micro,
-        value: accuracy.value,
-        stderr: accuracy.stderr,
-        interval: Some(accuracy.interval),
-        interval_method: IntervalMethod::Wilson,
-        n: accuracy.n,
-        n_correct: Some(accuracy.n_correct),
-        n_tied: 0,
-        higher_is_better: true,
-        chance: None,
-        chance_corrected: None,
-        chance_corrected_interval: None,
-        is_chance_inside: false,
-        detectable: Some(DetectableDifference::new(accuracy.n_correct, accuracy.n)),
-    })
-}
-
-fn rolling_headline(result: Option<&RollingResult>) -> Option<Headline> {
-    let result = result?;
-    let perplexity = result.word_perplexity;
-    Some(Headline {
-        metric: HeadlineMetric::WordPerplexity,
-        aggregation: Aggregation::Micro,
-        value: perplexity.value,
-        stderr: perplexity.stderr,
-        interval: perplexity.interval,
-        interval_method: IntervalMethod::Normal,
-        n: result.n,
-        n_correct: None,
-        n_tied: 0,
-        higher_is_better: false,
-        chance: None,
-        chance_corrected: None,
-        chance_corrected_interval: None,
-        is_chance_inside: false,
-        detectable: perplexity.stderr.map(DetectableDifference::from_stderr),
-    })
+    /// The same with what follows from the chance level.
+    fn above(self, chance: f64) -> Self {
+        let corrected = |interval: Interval| {
+            Some(Interval {
+                low: chance_corrected(interval.low, chance)?,
+                high: chance_corrected(interval.high, chance)?,
+            })
+        };
+        Self {
+            chance: Some(chance),
+            chance_corrected: chance_corrected(self.value, chance),
+            chance_corrected_interval: self.interval.and_then(corrected),
+            is_chance_inside: self.interval.is_some_and(|interval| interval.contains(chance)),
+            ..self
+        }
+    }
 }
 
 /// SHA-256, hexadecimal, over every choice's summed log-likelihood as little-endian f64, items in data order, choices in order.
@@ -680,4 +660,216 @@ pub fn loglikelihood_digest(items: &[ItemScore]) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{ErrorKind, EvalError};
+    use crate::metrics::cases::{choice, item, letters, text_item};
+    use crate::spec::ChatMode;
+
+    fn plain(items: &[ItemScore], options: &ReportOptions) -> Report {
+        report(&RunMeta::default(), items, &[], &[], options)
+    }
+
+    /// Three docs of two letters and one of four, the first three right.
+    fn mixed() -> Vec<ItemScore> {
+        let mut items: Vec<ItemScore> = (0..3).map(|i| letters(i, &[0.9, 0.1], 0)).collect();
+        items.push(letters(3, &[0.4, 0.3, 0.2, 0.1], 1));
+        items
+    }
+
+    #[test]
+    fn the_digest_is_sha256_over_little_endian_sums_in_data_order() {
+        // python3 -c "import hashlib, struct; print(hashlib.sha256(struct.pack('<4d', -1, -2.5, -0.125, -3)).hexdigest())"
+        let expected = "76ca4543a2851c7d50865297ac4c17c3a0b62f9cb3d3cd525dffbf9160ee6764";
+        let items = [
+            item(0, vec![choice(-1.0, 1), choice(-2.5, 1)], &[0]),
+            item(1, vec![choice(-0.125, 1), choice(-3.0, 1)], &[0]),
+        ];
+        assert_eq!(loglikelihood_digest(&items), expected);
+        let [first, second] = items;
+        assert_eq!(loglikelihood_digest(&[second, first]), expected);
+    }
+
+    #[test]
+    fn chance_is_that_of_the_docs_and_the_headline_is_corrected_by_it() {
+        let headline = plain(&mixed(), &ReportOptions::default()).headline.expect("docs");
+        // (3 · ½ + ¼)/4 = .4375; (.75 − .4375)/.5625 = .5556.
+        assert_eq!((headline.value, headline.chance), (0.75, Some(0.4375)));
+        assert!((headline.chance_corrected.expect("chance < 1") - 5.0 / 9.0).abs() < 1e-15);
+        // Wilson's interval of 3/4 is [.3006, .9544].
+        assert!(headline.is_chance_inside);
+        assert_eq!((headline.n_correct, headline.interval_method), (Some(3), IntervalMethod::Wilson));
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_replaced_and_told() {
+        let wishes = ReportOptions {
+            rule: Rule::AccMutualInfo,
+            confidence_rule: Rule::AccMutualInfoAnswer,
+            n_bins: 0,
+            temperature: f64::NAN,
+            aggregation: Aggregation::MacroGroups,
+            ..ReportOptions::default()
+        };
+        let report = plain(&mixed(), &wishes);
+        assert_eq!((report.options.rule, report.options.confidence_rule), (Rule::Acc, Rule::Acc));
+        assert_eq!((report.options.n_bins, report.options.temperature), (1, 1.0));
+        assert_eq!(report.headline.expect("docs").aggregation, Aggregation::Micro);
+    }
+
+    #[test]
+    fn unscored_and_failed_docs_are_counted_and_in_no_mean() {
+        let error = EvalError::new(ErrorKind::TaskFormat, "gold is 4 but there are 4 choices (0 to 3)");
+        let unscored = [Unscored { index: Some(9), line: 10, error: error.clone() }];
+        let failed = [FailedItem { index: 8, line: 9, error }];
+        let report = report(
+            &RunMeta { n_docs: 6, ..RunMeta::default() },
+            &mixed(),
+            &unscored,
+            &failed,
+            &ReportOptions::default(),
+        );
+        assert_eq!(
+            (report.counts.n_docs, report.counts.n_scored, report.counts.n_unscored, report.counts.n_failed),
+            (6, 4, 1, 1)
+        );
+        assert_eq!(report.headline.expect("docs").n, 4);
+        assert!(
+            report.protocol.paragraph.contains("1 rows could not be scored and 1 docs failed"),
+            "{}",
+            report.protocol.paragraph
+        );
+    }
+
+    #[test]
+    fn a_report_before_the_first_doc_is_empty() {
+        let report = plain(&[], &ReportOptions::default());
+        assert!(
+            report.headline.is_none()
+                && report.rules.is_none()
+                && report.calibration.is_none()
+                && report.breakdown.is_none()
+        );
+        // SHA-256 of nothing.
+        assert_eq!(report.loglikelihood_digest, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+
+    #[test]
+    fn flags_are_counted_once_a_doc() {
+        let mut items = mixed();
+        items[0].flags = vec![BoundaryFlag::Truncated, BoundaryFlag::EqualChoices, BoundaryFlag::Truncated];
+        items[2].flags = vec![BoundaryFlag::Truncated];
+        let report = plain(&items, &ReportOptions::default());
+        let counts: Vec<_> = report.boundary.iter().map(|count| (count.flag, count.n)).collect();
+        assert_eq!(counts, [(BoundaryFlag::Truncated, 2), (BoundaryFlag::EqualChoices, 1)]);
+        assert_eq!(report.counts.n_flagged, 2);
+    }
+
+    #[test]
+    fn the_headline_of_texts_is_greediness_or_perplexity() {
+        let texts =
+            [text_item(0, OutputType::Loglikelihood, -1.0, 1, 4), text_item(1, OutputType::Loglikelihood, -3.0, 1, 4)];
+        let headline = plain(&texts, &ReportOptions::default()).headline.expect("docs");
+        assert_eq!((headline.metric, headline.value, headline.chance), (HeadlineMetric::Greedy, 0.0, None));
+        let documents = [text_item(0, OutputType::LoglikelihoodRolling, -6.0, 3, 12)];
+        let headline = plain(&documents, &ReportOptions::default()).headline.expect("docs");
+        assert_eq!((headline.metric, headline.value), (HeadlineMetric::WordPerplexity, libm::exp(2.0)));
+        assert!(!headline.higher_is_better && headline.stderr.is_none());
+    }
+
+    #[test]
+    fn a_published_number_is_placed_and_the_protocols_compared() {
+        let published = PublishedNumber {
+            value: 0.9,
+            num_fewshot: Some(5),
+            uses_chat_template: Some(true),
+            metric: Some("acc".to_owned()),
+            ..PublishedNumber::default()
+        };
+        let options = ReportOptions { published: Some(published), ..ReportOptions::default() };
+        let mut meta = RunMeta::default();
+        meta.spec.chat = ChatMode::OneMessage;
+        let comparison = report(&meta, &mixed(), &[], &[], &options).published.expect("a number was given");
+        assert_eq!(comparison.is_inside, Some(true));
+        assert!((comparison.difference + 0.15).abs() < 1e-15);
+        // Standard error √(.75 · .25/3) = .25.
+        assert!((comparison.n_stderrs.expect("n > 1") + 0.6).abs() < 1e-12);
+        let parts: Vec<_> =
+            comparison.differences.iter().map(|d| (d.part, d.here.as_str(), d.published.as_str())).collect();
+        assert_eq!(parts, [(protocol::ProtocolPart::NumFewshot, "0", "5")]);
+        assert!(comparison.unknown.contains(&protocol::ProtocolPart::Model));
+    }
+
+    #[test]
+    fn near_ties_settled_in_float32_are_counted_where_the_run_is_not_in_float32() {
+        let mut items = mixed();
+        items[1].precision = Precision::Float32;
+        let mut meta = RunMeta { model: Some(ModelMeta::default()), ..RunMeta::default() };
+        assert_eq!(report(&meta, &items, &[], &[], &ReportOptions::default()).counts.n_settled_in_float32, 1);
+        meta.spec.precision = Precision::Float32;
+        assert_eq!(report(&meta, &items, &[], &[], &ReportOptions::default()).counts.n_settled_in_float32, 0);
+    }
+
+    #[test]
+    fn the_paragraph_names_what_a_reader_needs() {
+        let mut meta = RunMeta { n_docs: 4, engine_version: "0.1.0".to_owned(), ..RunMeta::default() };
+        meta.task.name = "arc_easy".to_owned();
+        meta.task.version = Some("1.0".to_owned());
+        meta.task.num_fewshot = 5;
+        meta.data.name = "arc.jsonl".to_owned();
+        meta.model = Some(ModelMeta {
+            file: FileMeta {
+                name: "m.gguf".to_owned(),
+                sha256: Some("0123456789abcdef".to_owned()),
+                ..FileMeta::default()
+            },
+            architecture: "llama".to_owned(),
+            quantisation: "Q4_1".to_owned(),
+            ..ModelMeta::default()
+        });
+        let paragraph = report(&meta, &mixed(), &[], &[], &ReportOptions::default()).protocol.paragraph;
+        let digest: String = loglikelihood_digest(&mixed()).chars().take(12).collect();
+        assert_eq!(
+            paragraph,
+            format!(
+                "m.gguf (llama, Q4_1, sha256 0123456789ab…) on arc_easy version 1.0 (arc.jsonl): acc = 0.7500 (95 % interval 0.3006 to \
+                 0.9544, Wilson; stderr 0.2500; n = 4; micro average over docs; chance 0.4375); the choice with the highest summed \
+                 log-likelihood counts as the answer. All rows; 5-shot, sampler seed 1234; no chat template. Log-softmax over the full \
+                 vocabulary; 16-bit activations, near ties settled in float32; evaltab 0.1.0; log-likelihood digest {digest}…."
+            )
+        );
+    }
+
+    #[test]
+    fn columns_are_in_data_order_and_agree_with_the_report() {
+        let mut shuffled = mixed();
+        shuffled.reverse();
+        let columns = items::item_columns(&shuffled, &ReportOptions::default());
+        assert_eq!(columns.index, [0, 1, 2, 3]);
+        assert_eq!(columns.is_correct, [Some(true), Some(true), Some(true), Some(false)]);
+        // .9 is closed on the right of the ninth bin but for rounding; .4 of the fourth.
+        let report = plain(&shuffled, &ReportOptions::default());
+        for (m, bin) in report.calibration.expect("docs").bins.iter().enumerate() {
+            assert_eq!(columns.bin.iter().filter(|b| **b == Some(m)).count(), bin.n, "bin {m}");
+        }
+        let texts = [text_item(0, OutputType::LoglikelihoodRolling, -1.0, 1, 4)];
+        let columns = items::item_columns(&texts, &ReportOptions::default());
+        assert_eq!((columns.is_correct, columns.bin, columns.confidence), (vec![None], vec![None], vec![None]));
+    }
+
+    #[test]
+    fn the_drawer_shows_every_rules_score_and_pick() {
+        let one = item(7, vec![choice(-2.0, 2), choice(-3.0, 9), choice(-9.0, 0)], &[1]);
+        let detail = items::item_detail(&one, &ReportOptions::default());
+        let by_chars =
+            |i: usize| detail.choices[i].scores.iter().find(|score| score.rule == Rule::AccNorm).expect("a rule");
+        assert_eq!((by_chars(0).score, by_chars(1).score, by_chars(2).score), (Some(-1.0), Some(-3.0 / 9.0), None));
+        assert_eq!((by_chars(0).is_pick, by_chars(1).is_pick), (false, true));
+        assert_eq!((detail.choices[1].letter.as_str(), detail.choices[1].is_gold), ("B", true));
+        let sum: f64 = detail.choices.iter().map(|choice| choice.probability).sum();
+        assert!((sum - 1.0).abs() < 1e-15);
+    }
 }

@@ -51,8 +51,16 @@ export interface Downloaded extends SourceFile {
   origin: "network" | "cache";
   stored: StoreKind;
   /** Why it is in memory only and has to be fetched again next time; null where it is kept. */
-  why_memory: "quota" | "no_storage" | null;
+  why_memory: WhyMemory | null;
 }
+
+export type WhyMemory =
+  /** The browser grants no more room. */
+  | "quota"
+  /** The browser has no storage for this page, as in some private windows. */
+  | "no_storage"
+  /** The browser's storage failed while it was written to. */
+  | "storage_failed";
 
 /** Cuts in a row, without a byte between them, after which a download gives up. */
 const MAX_CUTS = 5;
@@ -75,16 +83,6 @@ async function downloadAlone(request: DownloadRequest, options: DownloadOptions)
   }
   if (cached !== null) await cache.remove(request.url);
   const transfer = new Transfer(request, options);
-  try {
-    return await persist(transfer, request, options);
-  } catch (error) {
-    if (error instanceof StorageRefusal) return fail("storage", request.url, error.message);
-    throw error;
-  }
-}
-
-/** Attempts until the file is whole, refused, or cut too often. */
-async function persist(transfer: Transfer, request: DownloadRequest, options: DownloadOptions): Promise<Result<Downloaded, SourceFailure>> {
   for (let nCuts = 0, attempt = 1; ; attempt++) {
     options.signal?.throwIfAborted();
     const before = transfer.nBytes;
@@ -102,7 +100,7 @@ type AttemptEnd = { kind: "done" } | { kind: "cut"; message: string } | { kind: 
 /** One download: the pieces that are here, and the way to more. */
 class Transfer {
   #store: BlobStore;
-  #whyMemory: Downloaded["why_memory"];
+  #whyMemory: WhyMemory | null;
   #note: CacheNote | null = null;
   readonly #folder: string;
   #nPieces = 0;
@@ -148,7 +146,6 @@ class Transfer {
         meter.tick(this.#nBytes, this.#note?.n_bytes ?? null);
       }
     } catch (error) {
-      if (error instanceof StorageRefusal) throw error;
       // Also on abort: what has arrived is where the next call goes on.
       await this.#flush();
       meter.end(this.#nBytes, this.#note?.n_bytes ?? null);
@@ -248,7 +245,7 @@ class Transfer {
     const nBytes = request.n_bytes ?? (isPlain && Number.isSafeInteger(length) ? length : null);
     this.#note = { v: 1, url: request.url, name: request.name ?? nameOf(request.url), n_bytes: nBytes, etag, last_modified: lastModified, sha256: null, is_complete: false, saved_at: Date.now() };
     const state = this.#store.kind === "memory" ? null : await storageState();
-    if (state !== null && nBytes !== null && nBytes > state.n_bytes_quota - state.n_bytes_used) await this.#moveToMemory();
+    if (state !== null && nBytes !== null && nBytes > state.n_bytes_quota - state.n_bytes_used) await this.#moveToMemory("quota");
     await this.#put(() => writeNote(this.#store, this.#requireNote()));
     return null;
   }
@@ -276,32 +273,31 @@ class Transfer {
     this.#nTailBytes = 0;
   }
 
-  /** Writes; where the browser has no more room, goes over to memory and writes there. */
+  /** Writes; where the browser refuses, goes over to memory and writes there: a full disk is no reason to have no file. */
   async #put(write: () => Promise<void>): Promise<void> {
     try {
       await write();
     } catch (error) {
-      if (!isQuotaError(error) || this.#store.kind === "memory") throw new StorageRefusal(messageOf(error));
-      await this.#moveToMemory();
+      if (this.#store.kind === "memory") throw error;
+      // Chromium reports some writes beyond the quota as NotReadableError or AbortError: those count as "failed".
+      await this.#moveToMemory(isQuotaError(error) ? "quota" : "storage_failed");
       await write();
     }
   }
 
   /** Takes the pieces along and frees the browser's storage, so that there is room for what has to be kept. */
-  async #moveToMemory(): Promise<void> {
+  async #moveToMemory(why: WhyMemory): Promise<void> {
     const memory = memoryStore();
     if (this.#note !== null) await writeNote(memory, this.#note);
     for (const [i, piece] of (await readPieces(this.#store, this.#folder)).entries()) {
       await memory.put(this.#folder, pieceName(i), new Blob([await piece.arrayBuffer()]));
     }
-    await this.#store.remove(this.#folder);
+    // A store that failed may fail here too; what stays is listed as incomplete and can be deleted by hand.
+    await this.#store.remove(this.#folder).catch(() => undefined);
     this.#store = memory;
-    this.#whyMemory = "quota";
+    this.#whyMemory = why;
   }
 }
-
-/** The store failed for another reason than room. */
-class StorageRefusal extends Error {}
 
 /** May bytes of a new answer follow those that are here? Only where it can be told that they are of the same file. */
 function mayResume(note: CacheNote, request: DownloadRequest): boolean {

@@ -27,9 +27,7 @@ export type SourceErrorKind =
   /** A file of a kind or shape that is not read here. */
   | "format"
   /** A part of a split model is missing. */
-  | "missing_part"
-  /** The browser's storage refused. */
-  | "storage";
+  | "missing_part";
 export type SourceFailure = Failure<SourceErrorKind>;
 
 export const fromFile = (file: File): SourceFile => ({ name: file.name, size: file.size, url: null, sha256: null, blob: () => Promise.resolve(file) });

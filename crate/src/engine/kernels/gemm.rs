@@ -5,7 +5,7 @@
 
 use super::lanes::{F32x4, I16x8, Int16};
 use super::pool::{Disjoint, Pool};
-use super::rows::Rows;
+use super::rows::{Outlier, Rows};
 use super::tile::{float_tile, int_tile, IntPanel, IntRows, COLS, ROWS};
 use super::unpack::{widen, with_format, Unpack};
 use super::kind::TensorKind;
@@ -124,7 +124,8 @@ fn int_columns<F: Unpack>(rows: &Rows, w: &Matrix, columns: std::ops::Range<usiz
         }
         let panel = IntPanel { values: &values, scales: &scales, mins: &mins };
         for tile in 0..rows.n_tiles() {
-            let sums = if F::RUN == 32 { int_sums::<16>(rows.int_tile(tile, 32), panel) } else { int_sums::<8>(rows.int_tile(tile, 16), panel) };
+            let mut sums = if F::RUN == 32 { int_sums::<16>(rows.int_tile(tile, 32), panel) } else { int_sums::<8>(rows.int_tile(tile, 16), panel) };
+            add_outliers(rows.outliers(tile), panel, F::RUN, &mut sums);
             emit_tile(rows.n_rows(), tile, column, n_cols, &sums, &mut emit);
         }
     }
@@ -136,6 +137,20 @@ fn int_sums<const PAIRS: usize>(rows: IntRows, panel: IntPanel) -> [f32; ROWS * 
     let mut sums = [0f32; ROWS * COLS];
     int_tile::<I16x8, PAIRS>(rows, panel, &mut sums);
     sums
+}
+
+/// Adds what the tile's outliers contribute: value · (scale · weight + min), each in float32.
+fn add_outliers(outliers: &[Outlier], panel: IntPanel, run: usize, sums: &mut [f32; ROWS * COLS]) {
+    for o in outliers {
+        let weights = &panel.values[o.k / 2 * 2 * COLS..][..2 * COLS];
+        let scales = &panel.scales[o.k / run * COLS..][..COLS];
+        let out = &mut sums[o.row * COLS..][..COLS];
+        for c in 0..COLS {
+            let product = scales[c] * f32::from(weights[2 * c + o.k % 2]);
+            let weight = if panel.mins.is_empty() { product } else { product + panel.mins[o.k / run * COLS + c] };
+            out[c] += o.value * weight;
+        }
+    }
 }
 
 /// As [`int_sums`], for floats.

@@ -82,6 +82,8 @@ pub trait Float32: Copy {
     fn div(self, other: Self) -> Self;
     /// `if self < other { other } else { self }`, lane by lane: defined for NaN as well, unlike most instructions called max.
     fn max(self, other: Self) -> Self;
+    /// `if other < self { other } else { self }`, lane by lane.
+    fn min(self, other: Self) -> Self;
     /// Sign bits cleared.
     fn abs(self) -> Self;
     /// The same bits as integers.

@@ -2,7 +2,8 @@
 //! float ones.
 //!
 //! Quantised: 32 neighbours share a float32 scale, largest magnitude / 32767, and are rounded to nearest, ties to even.
-//! Rows that fill up the last tile are zero.
+//! One value that stands out from its neighbours would cost them their precision (language models have such channels): it is
+//! taken out and multiplied as a float ([`Outlier`]). Rows that fill up the last tile are zero.
 
 use super::lanes::{F32x4, Float32, Int32};
 use super::pool::{Disjoint, Pool};
@@ -10,6 +11,21 @@ use super::tile::{IntRows, ROWS};
 
 /// Elements that share an activation scale.
 pub const RUN: usize = 32;
+
+/// A value is taken out of its run when it is this many times the next one: then the others gain two bits, and it is rare
+/// enough (a few runs in a hundred) to cost nothing.
+pub const OUTLIER_RATIO: f32 = 4.0;
+
+/// A value that is multiplied as a float; in the integers there is a zero in its place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outlier {
+    /// Row of the tile.
+    pub row: usize,
+    /// Place in the row.
+    pub k: usize,
+    /// The value.
+    pub value: f32,
+}
 
 /// What the matrices that follow will read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +44,7 @@ pub struct Rows {
     values: Vec<i16>,
     scales: [Vec<f32>; 2],
     sums: [Vec<f32>; 2],
+    outliers: Vec<Vec<Outlier>>,
     floats: Vec<f32>,
 }
 
@@ -61,7 +78,9 @@ impl Rows {
             self.scales[i].resize(n_int * ROWS * n_runs * per_run, 0.0);
             self.sums[i].resize(n_int * ROWS * n_runs * per_run, 0.0);
         }
+        self.outliers.resize_with(n_int.max(self.outliers.len()), Vec::new);
         self.floats.resize(n_float * ROWS * k, 0.0);
+        let outliers = Disjoint::new(&mut self.outliers);
         let values = Disjoint::new(&mut self.values);
         let scales = self.scales.each_mut().map(|s| Disjoint::new(s));
         let sums = self.sums.each_mut().map(|s| Disjoint::new(s));
@@ -76,6 +95,9 @@ impl Rows {
             // SAFETY: as above.
             let [s32, s16] = grains.map(|(i, run)| unsafe { scales[i].slice(tile * n_int / run, n_int / run) });
             // SAFETY: as above.
+            let outliers = unsafe { outliers.slice(tile * usize::from(forms.int), usize::from(forms.int)) };
+            outliers.iter_mut().for_each(Vec::clear);
+            // SAFETY: as above.
             let [m32, m16] = grains.map(|(i, run)| unsafe { sums[i].slice(tile * n_int / run, n_int / run) });
             for r in 0..ROWS {
                 let index = tile * ROWS + r;
@@ -84,13 +106,13 @@ impl Rows {
                 } else {
                     buffer.fill(0.0);
                 }
-                if forms.int {
-                    quantise(&buffer, r, values, [s32, m32], [s16, m16]);
-                }
                 if forms.float {
                     for (out, &v) in floats.chunks_exact_mut(ROWS).zip(&buffer) {
                         out[r] = v;
                     }
+                }
+                if let [outliers] = outliers {
+                    quantise(&mut buffer, r, values, [s32, m32], [s16, m16], outliers);
                 }
             }
         });
@@ -108,6 +130,12 @@ impl Rows {
         }
     }
 
+    /// The outliers of one tile, in order of row and place.
+    #[inline]
+    pub fn outliers(&self, tile: usize) -> &[Outlier] {
+        &self.outliers[tile]
+    }
+
     /// One tile for float panels, `[k][row]`.
     #[inline]
     pub fn float_tile(&self, tile: usize) -> &[f32] {
@@ -115,17 +143,32 @@ impl Rows {
     }
 }
 
-/// Quantises one row into place `r` of a tile.
-/// `per_32` and `per_16` are scales and sums.
-fn quantise(row: &[f32], r: usize, values: &mut [i16], per_32: [&mut [f32]; 2], per_16: [&mut [f32]; 2]) {
+/// The two largest magnitudes of a run.
+#[inline(always)]
+fn two_largest(run: &[f32]) -> (f32, f32) {
+    let (mut first, mut second) = (F32x4::splat(0.0), F32x4::splat(0.0));
+    for v in run.chunks_exact(4) {
+        let v = F32x4::load(v).abs();
+        second = second.max(first.min(v));
+        first = first.max(v);
+    }
+    let candidates = first.to_array().into_iter().chain(second.to_array());
+    candidates.fold((0f32, 0f32), |(a, b), v| if v > a { (v, a) } else { (a, b.max(v)) })
+}
+
+/// Quantises one row into place `r` of a tile; outliers are set to zero in `row`. `per_32` and `per_16` are scales and sums.
+fn quantise(row: &mut [f32], r: usize, values: &mut [i16], per_32: [&mut [f32]; 2], per_16: [&mut [f32]; 2], outliers: &mut Vec<Outlier>) {
     // Adding 1.5·2^23 rounds to an integer, ties to even, and leaves it in the low bits.
     const MAGIC: f32 = 12_582_912.0;
-    for (run, (x, out)) in row.chunks_exact(RUN).zip(values.chunks_exact_mut(RUN * ROWS)).enumerate() {
-        let mut largest = F32x4::splat(0.0);
-        for v in x.chunks_exact(4) {
-            largest = largest.max(F32x4::load(v).abs());
+    for (run, (x, out)) in row.chunks_exact_mut(RUN).zip(values.chunks_exact_mut(RUN * ROWS)).enumerate() {
+        let (mut largest, second) = two_largest(x);
+        if largest > OUTLIER_RATIO * second {
+            if let Some(i) = x.iter().position(|v| v.abs() == largest) {
+                outliers.push(Outlier { row: r, k: run * RUN + i, value: x[i] });
+                x[i] = 0.0;
+                largest = second;
+            }
         }
-        let largest = largest.to_array().into_iter().fold(0f32, f32::max);
         let scale = largest / 32767.0;
         // Below the smallest normal the quotient would overflow; such a run counts as zero.
         let inverse = if largest > f32::MIN_POSITIVE { 32767.0 / largest } else { 0.0 };

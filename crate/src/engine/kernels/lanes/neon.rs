@@ -141,6 +141,11 @@ impl Float32 for F32x4 {
         Self(unsafe { vbslq_f32(vcltq_f32(self.0, other.0), other.0, self.0) })
     }
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: NEON is part of the target.
+        Self(unsafe { vbslq_f32(vcltq_f32(other.0, self.0), other.0, self.0) })
+    }
+    #[inline(always)]
     fn abs(self) -> Self {
         // SAFETY: NEON is part of the target.
         Self(unsafe { vabsq_f32(self.0) })

@@ -106,6 +106,10 @@ impl Float32 for F32x4 {
         Self(std::array::from_fn(|i| if self.0[i] < other.0[i] { other.0[i] } else { self.0[i] }))
     }
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| if other.0[i] < self.0[i] { other.0[i] } else { self.0[i] }))
+    }
+    #[inline(always)]
     fn abs(self) -> Self {
         Self(self.0.map(f32::abs))
     }

@@ -142,6 +142,12 @@ impl Float32 for F32x4 {
         Self(unsafe { _mm_max_ps(other.0, self.0) })
     }
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // As with `max`: `minps` gives its second operand unless the first is smaller.
+        // SAFETY: SSE is part of the target.
+        Self(unsafe { _mm_min_ps(other.0, self.0) })
+    }
+    #[inline(always)]
     fn abs(self) -> Self {
         // SAFETY: SSE is part of the target.
         Self(unsafe { _mm_andnot_ps(_mm_set1_ps(-0.0), self.0) })

@@ -124,6 +124,10 @@ impl Float32 for F32x4 {
         Self(f32x4_pmax(self.0, other.0))
     }
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(f32x4_pmin(self.0, other.0))
+    }
+    #[inline(always)]
     fn abs(self) -> Self {
         Self(f32x4_abs(self.0))
     }
