@@ -7,8 +7,15 @@
 pub mod engine;
 pub mod error;
 pub mod model;
+pub mod metrics;
 pub mod plan;
+pub mod prompt;
+pub mod report;
+pub mod run;
+pub mod score;
 pub mod spec;
+pub mod task;
+pub mod tokenizer;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
 

@@ -13,6 +13,7 @@ use crate::engine::stock::{Stock, STOCK_ARCHITECTURES};
 use crate::engine::{Engine, Sequence, TokenScore};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::spec::{EnginePath, Precision};
+use crate::tokenizer::Tokenizer;
 use config::{DecoderConfig, OWN_ARCHITECTURES};
 use gguf::Gguf;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,14 @@ pub struct ModelInfo {
     pub d_model: usize,
     /// `"own"` or `"stock"`.
     pub engine: String,
+    /// The tokenizer in words.
+    pub tokenizer: String,
+    /// Hash of everything that decides token ids.
+    pub tokenizer_sha256: String,
+    /// The file has a chat template.
+    pub has_chat_template: bool,
+    /// Tuned on instructions, as far as name and chat template tell.
+    pub is_instruct: Option<bool>,
     /// Bytes that the weights take in memory.
     #[ts(type = "number")]
     pub n_weight_bytes: u64,
@@ -84,10 +93,16 @@ enum Runner {
 pub struct Model {
     /// What it is.
     pub info: ModelInfo,
+    tokenizer: Arc<Tokenizer>,
     runner: Runner,
 }
 
 impl Model {
+    /// Its tokenizer.
+    pub fn tokenizer(&self) -> Arc<Tokenizer> {
+        Arc::clone(&self.tokenizer)
+    }
+
     /// The engine, by its trait.
     pub fn engine(&mut self) -> &mut dyn Engine {
         match &mut self.runner {
@@ -121,6 +136,7 @@ impl Model {
 pub struct ModelLoader {
     gguf: Arc<Gguf>,
     info: ModelInfo,
+    tokenizer: Tokenizer,
     stage: Stage,
     n_threads: usize,
 }
@@ -156,12 +172,14 @@ impl ModelLoader {
                 Err(e) => return Err(e),
             },
         };
-        let info = info(&gguf, source.size(), name, architecture, if own.is_some() { "own" } else { "stock" })?;
+        let tokenizer = Tokenizer::from_spec(gguf.tokenizer_spec())?;
+        let engine = if own.is_some() { "own" } else { "stock" };
+        let info = info(&gguf, &tokenizer, source.size(), name, architecture, engine)?;
         let stage = match own {
             Some(config) => Stage::Own(config, weights::Loader::new(Arc::clone(&gguf))),
             None => Stage::Stock(None),
         };
-        Ok(Self { gguf, info, stage, n_threads })
+        Ok(Self { gguf, info, tokenizer, stage, n_threads })
     }
 
     /// The header.
@@ -205,11 +223,22 @@ impl ModelLoader {
             }
             Stage::Stock(stock) => Runner::Stock(stock.ok_or_else(|| EvalError::new(ErrorKind::Internal, "the model was not read"))?),
         };
-        Ok(Model { info, runner })
+        Ok(Model { info, tokenizer: Arc::new(self.tokenizer), runner })
     }
 }
 
-fn info(gguf: &Gguf, n_bytes: u64, name: &str, architecture: &str, engine: &str) -> Result<ModelInfo> {
+/// Whether a model is tuned on instructions, by its names; `None` where they do not tell.
+fn is_instruct(names: &[&str]) -> Option<bool> {
+    let names = names.join(" ").to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|w| names.contains(w));
+    match (has(&["instruct", "chat", "-it-", "-it."]), has(&["base", "pretrain"])) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    }
+}
+
+fn info(gguf: &Gguf, tokenizer: &Tokenizer, n_bytes: u64, name: &str, architecture: &str, engine: &str) -> Result<ModelInfo> {
     let mut n_params_by_type: BTreeMap<String, u64> = BTreeMap::new();
     for tensor in gguf.tensors.values() {
         *n_params_by_type.entry(tensor.kind.name().to_owned()).or_default() += tensor.n_elements();
@@ -231,6 +260,10 @@ fn info(gguf: &Gguf, n_bytes: u64, name: &str, architecture: &str, engine: &str)
         n_layers: gguf.required_uint(&key("block_count"))?,
         d_model: gguf.required_uint(&key("embedding_length"))?,
         engine: engine.to_owned(),
+        tokenizer: tokenizer.description().to_owned(),
+        tokenizer_sha256: tokenizer.sha256().to_owned(),
+        has_chat_template: tokenizer.chat_template().is_some(),
+        is_instruct: is_instruct(&[name, gguf.text("general.name").unwrap_or_default()]),
         n_weight_bytes: gguf.tensors.values().map(|t| t.n_bytes as u64).sum(),
     })
 }

@@ -51,6 +51,9 @@ pub struct ChoiceScore {
     pub loglikelihood: f64,
     /// Every token was the argmax.
     pub is_greedy: bool,
+    /// Smallest of "logit minus the best other logit" over the tokens: its sign decides `is_greedy`; `None` without tokens.
+    #[serde(default)]
+    pub least_margin: Option<f64>,
     /// Unicode code points of `text`.
     pub n_chars: usize,
     /// UTF-8 bytes of `text`.
@@ -199,6 +202,8 @@ pub struct TokenScores {
     pub token_logprobs: Vec<f64>,
     /// Every token was the argmax; true for an empty continuation.
     pub is_greedy: bool,
+    /// Smallest of "logit minus the best other logit" over the tokens: its sign decides `is_greedy`; `None` without tokens.
+    pub least_margin: Option<f64>,
 }
 
 impl TokenScores {
@@ -259,6 +264,7 @@ pub fn item_score(doc: &Doc, scored: ScoredDoc) -> ItemScore {
                 loglikelihood: continuation.scores.loglikelihood(),
                 token_logprobs: continuation.scores.token_logprobs,
                 is_greedy: continuation.scores.is_greedy,
+                least_margin: continuation.scores.least_margin,
                 loglikelihood_unconditional: continuation.loglikelihood_unconditional,
                 loglikelihood_answer: continuation.loglikelihood_answer,
             }
@@ -450,10 +456,10 @@ mod tests {
 
     #[test]
     fn an_item_keeps_the_order_of_its_sum() {
-        let scores = TokenScores { token_logprobs: vec![-1e16, -1.0, 1e16], is_greedy: false };
+        let scores = TokenScores { token_logprobs: vec![-1e16, -1.0, 1e16], is_greedy: false, least_margin: None };
         // (−1e16 − 1) + 1e16 = 0 in f64: 1 is half a unit in the last place and rounds to even.
         assert_eq!(scores.loglikelihood(), 0.0);
-        let empty = TokenScores { token_logprobs: Vec::new(), is_greedy: true };
+        let empty = TokenScores { token_logprobs: Vec::new(), is_greedy: true, least_margin: None };
         assert_eq!(empty.loglikelihood().to_bits(), 0.0_f64.to_bits());
     }
 }

@@ -5,6 +5,9 @@ must come out), python.json (how Python prints floats and splits words). Standar
 Where a formula has two forms, the other one than the crate's is used: Wilson's interval as the roots of its quadratic,
 McNemar's test in exact fractions, the fitted temperature by bisection of the NLL's slope.
 
+Beside them lies mmlu.json, which is data and not generated: MMLU's subjects, the group that lm-eval 0.4.13 puts each into,
+and the rows of its test split.
+
 Run: python3 tests/generate/metrics.py
 """
 
@@ -308,7 +311,7 @@ def permutation(seed, n):
     stream = splitmix(seed)
     order = list(range(n))
     for i in range(n - 1, 0, -1):
-        j = next(stream) * (i + 1) >> 64
+        j = (next(stream) >> 32) * (i + 1) >> 32
         order[i], order[j] = order[j], order[i]
     return order
 
@@ -402,7 +405,7 @@ def bootstrap(items, rule, temperature, n_bins, binning, seed, n_draws=1000):
     stream = splitmix(seed)
     resampled, calibrated = [], []
     for _ in range(n_draws):
-        drawn = [next(stream) * n >> 64 for _ in range(n)]
+        drawn = [(next(stream) >> 32) * n >> 32 for _ in range(n)]
         resampled.append(ece([(at[i], confidences[i], bits[i]) for i in drawn]))
         calibrated.append(ece([(m, c, (next(stream) >> 11) / 2**53 < c) for m, c in zip(at, confidences)]))
     observed = ece(list(zip(at, confidences, bits)))

@@ -90,7 +90,7 @@ mod golden {
             output_type: serde_json::from_value(entry["output_type"].clone()).expect("an output type"),
             requests: choices
                 .iter()
-                .map(|c| Request { context: String::new(), continuation: text(&c["text"]) })
+                .map(|c| Request { context: "".into(), continuation: text(&c["text"]) })
                 .collect(),
             choices: choices.iter().map(|c| text(&c["text"])).collect(),
             gold: serde_json::from_value(entry["gold"].clone()).expect("indices"),
@@ -103,7 +103,7 @@ mod golden {
             let token_logprobs: Vec<f64> = serde_json::from_value(c["token_logprobs"].clone()).expect("numbers");
             ScoredContinuation {
                 token_ids: vec![0; token_logprobs.len()],
-                scores: TokenScores { token_logprobs, is_greedy: c["is_greedy"] == Value::Bool(true) },
+                scores: TokenScores { token_logprobs, is_greedy: c["is_greedy"] == Value::Bool(true), least_margin: None },
                 loglikelihood_unconditional: c["unconditional"].as_f64(),
                 loglikelihood_answer: c["answer"].as_f64(),
             }
@@ -301,7 +301,7 @@ mod reference {
             requests: contexts
                 .into_iter()
                 .zip(&continuations)
-                .map(|(context, continuation)| Request { context, continuation: continuation.clone() })
+                .map(|(context, continuation)| Request { context: context.into(), continuation: continuation.clone() })
                 .collect(),
             gold,
             target: row["target"].clone(),
@@ -313,7 +313,7 @@ mod reference {
         let unconditional = row.get("unconditional").map(|null| numbers(&null["loglikelihood"]));
         let continuation = |(i, ll): (usize, &f64)| ScoredContinuation {
             token_ids: ids(i),
-            scores: TokenScores { token_logprobs: vec![*ll], is_greedy: row["is_greedy"][i] == Value::Bool(true) },
+            scores: TokenScores { token_logprobs: vec![*ll], is_greedy: row["is_greedy"][i] == Value::Bool(true), least_margin: None },
             loglikelihood_unconditional: unconditional.as_ref().map(|lls| lls[i]),
             loglikelihood_answer: None,
         };

@@ -19,6 +19,7 @@ fn choice(loglikelihood: f64, text: String, n_tokens: usize, null: f64) -> Choic
         token_logprobs: vec![loglikelihood / n_tokens as f64; n_tokens],
         loglikelihood,
         is_greedy: loglikelihood > -1.0,
+        least_margin: None,
         n_chars: text.chars().count(),
         n_bytes: text.len(),
         text,

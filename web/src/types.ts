@@ -406,7 +406,7 @@ high: number, };
 /**
  * How an interval was made.
  */
-export type IntervalMethod = "wilson" | "normal" | "bootstrap";
+export type IntervalMethod = "wilson" | "normal";
 
 /**
  * A share of docs that are right.

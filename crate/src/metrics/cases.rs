@@ -12,6 +12,7 @@ pub fn choice(loglikelihood: f64, n_chars: usize) -> ChoiceScore {
         token_logprobs: vec![loglikelihood],
         loglikelihood,
         is_greedy: false,
+        least_margin: None,
         n_chars,
         n_bytes: n_chars,
         loglikelihood_unconditional: None,

@@ -49,8 +49,6 @@ pub enum IntervalMethod {
     Wilson,
     /// Value ± 1.96 standard errors.
     Normal,
-    /// 2.5 and 97.5 % points of resampled values.
-    Bootstrap,
 }
 
 /// Wilson's interval of `n_correct` out of `n`, z = 1.96. Without observations it is all of [0, 1].

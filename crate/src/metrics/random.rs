@@ -31,9 +31,9 @@ impl SplitMix64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in `0..n`, n > 0. The bias of the multiplication, n/2⁶⁴, is left in.
+    /// Uniform in `0..n`, 0 < n < 2³², from the upper 32 bits. The bias of the multiplication, n/2³², is left in.
     pub fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
+        (((self.next_u64() >> 32) * n as u64) >> 32) as usize
     }
 
     /// `0..n` in random order (Fisher and Yates).

@@ -102,6 +102,7 @@ fn choice(position: usize, p: f64) -> ChoiceScore {
         token_logprobs: vec![loglikelihood],
         loglikelihood,
         is_greedy: p > 0.5,
+        least_margin: None,
         loglikelihood_unconditional: None,
         loglikelihood_answer: None,
     }

@@ -10,6 +10,7 @@
 use super::source::{Reader, Source};
 use crate::engine::kernels::kind::TensorKind;
 use crate::error::{ErrorKind, EvalError, Result};
+use crate::tokenizer::TokenizerSpec;
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -253,6 +254,33 @@ impl Gguf {
         match self.metadata.get(key) {
             Some(&Value::Bool(b)) => Some(b),
             _ => None,
+        }
+    }
+
+    /// A list of texts.
+    fn texts(&self, key: &str) -> Vec<String> {
+        match self.metadata.get(key) {
+            Some(Value::Texts(t)) => t.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The `tokenizer.*` keys.
+    pub fn tokenizer_spec(&self) -> TokenizerSpec {
+        let text = |key: &str| self.text(key).map(str::to_owned);
+        TokenizerSpec {
+            model: text("tokenizer.ggml.model").unwrap_or_default(),
+            pre: text("tokenizer.ggml.pre"),
+            tokens: self.texts("tokenizer.ggml.tokens"),
+            merges: self.texts("tokenizer.ggml.merges"),
+            token_types: match self.metadata.get("tokenizer.ggml.token_type") {
+                Some(Value::Ints(types)) => types.iter().map(|&t| t as i32).collect(),
+                _ => Vec::new(),
+            },
+            bos_id: self.uint("tokenizer.ggml.bos_token_id"),
+            eos_id: self.uint("tokenizer.ggml.eos_token_id"),
+            add_bos: self.flag("tokenizer.ggml.add_bos_token"),
+            chat_template: text("tokenizer.chat_template"),
         }
     }
 

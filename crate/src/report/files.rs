@@ -545,7 +545,7 @@ mod tests {
     use crate::task::doc::Request;
 
     fn doc(index: usize) -> Doc {
-        let request = |letter: &str| Request { context: "Q\nAnswer:".to_owned(), continuation: format!(" {letter}") };
+        let request = |letter: &str| Request { context: "Q\nAnswer:".into(), continuation: format!(" {letter}") };
         Doc {
             doc_id: index,
             index,

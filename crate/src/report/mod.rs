@@ -726,7 +726,7 @@ mod tests {
         let unscored = [Unscored { index: Some(9), line: 10, error: error.clone() }];
         let failed = [FailedItem { index: 8, line: 9, error }];
         let report = report(
-            &RunMeta { n_docs: 6, ..RunMeta::default() },
+            &RunMeta { n_docs: 6, model: Some(ModelMeta::default()), ..RunMeta::default() },
             &mixed(),
             &unscored,
             &failed,
@@ -811,6 +811,23 @@ mod tests {
         assert_eq!(report(&meta, &items, &[], &[], &ReportOptions::default()).counts.n_settled_in_float32, 1);
         meta.spec.precision = Precision::Float32;
         assert_eq!(report(&meta, &items, &[], &[], &ReportOptions::default()).counts.n_settled_in_float32, 0);
+    }
+
+    #[test]
+    fn the_paragraph_of_a_made_up_model_says_that_no_model_was_run() {
+        let mut meta = RunMeta::default();
+        meta.task.name = "synthetic_weak_calibrated".to_owned();
+        let paragraph = report(&meta, &mixed(), &[], &[], &ReportOptions::default()).protocol.paragraph;
+        assert!(paragraph.starts_with("A made-up model on synthetic_weak_calibrated: acc = 0.7500 ("), "{paragraph}");
+        assert!(paragraph.ends_with("counts as the answer. No model was run."), "{paragraph}");
+    }
+
+    #[test]
+    fn the_stock_path_is_not_said_to_be_16_bit() {
+        let model = Some(ModelMeta::default());
+        let meta = RunMeta { model, engine_path: "stock".to_owned(), ..RunMeta::default() };
+        let paragraph = report(&meta, &mixed(), &[], &[], &ReportOptions::default()).protocol.paragraph;
+        assert!(paragraph.contains("8-bit activations (stock path)") && !paragraph.contains("16-bit"), "{paragraph}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! from elsewhere together with the parts of the protocol that differ.
 
 use super::{Counts, Headline, HeadlineMetric, ReportOptions, RunMeta};
+use crate::metrics::calibration::Binning;
 use crate::metrics::estimate::IntervalMethod;
 use crate::metrics::groups::Aggregation;
 use crate::spec::{ChatMode, Precision, Subset};
@@ -185,7 +186,6 @@ fn method_name(method: IntervalMethod) -> &'static str {
     match method {
         IntervalMethod::Wilson => "Wilson",
         IntervalMethod::Normal => "normal approximation",
-        IntervalMethod::Bootstrap => "bootstrap",
     }
 }
 
@@ -255,12 +255,12 @@ pub(super) fn protocol(
             options.temperature,
             options.n_bins,
             match options.binning {
-                crate::metrics::calibration::Binning::EqualWidth => "equal-width right-closed",
-                crate::metrics::calibration::Binning::EqualMass => "equal-mass",
+                Binning::EqualWidth => "equal-width right-closed",
+                Binning::EqualMass => "equal-mass",
             }
         ),
     );
-    fact("arithmetic", precision_in_words(meta.spec.precision).to_owned());
+    fact("arithmetic", arithmetic_in_words(meta).to_owned());
     fact("engine", format!("evaltab {}{}", meta.engine_version(), parenthesised(&meta.engine_path)));
     fact("log-likelihood digest", digest.to_owned());
     Protocol { paragraph: paragraph(meta, counts, headline, digest), facts }
@@ -294,10 +294,12 @@ fn chat_in_words(meta: &RunMeta) -> String {
     .to_owned()
 }
 
-fn precision_in_words(precision: Precision) -> &'static str {
-    match precision {
-        Precision::Default => "16-bit activations, near ties settled in float32",
-        Precision::Float32 => "float32",
+fn arithmetic_in_words(meta: &RunMeta) -> &'static str {
+    match (meta.engine_path.as_str(), meta.spec.precision) {
+        // candle's quantised products round activations, whatever the run asked for.
+        ("stock", _) => "8-bit activations (stock path)",
+        (_, Precision::Default) => "16-bit activations, near ties settled in float32",
+        (_, Precision::Float32) => "float32",
     }
 }
 
@@ -365,6 +367,9 @@ fn paragraph(meta: &RunMeta, counts: &Counts, headline: Option<&Headline>, diges
         }
     }
     text += ". ";
+    if meta.model.is_none() {
+        return text + "No model was run.";
+    }
     text += &format!(
         "{}; {}; {}",
         capitalised(&subset_in_words(&meta.spec.subset)),
@@ -386,7 +391,7 @@ fn paragraph(meta: &RunMeta, counts: &Counts, headline: Option<&Headline>, diges
     }
     text += &format!(
         "Log-softmax over the full vocabulary; {}; evaltab {}; log-likelihood digest {}….",
-        precision_in_words(meta.spec.precision),
+        arithmetic_in_words(meta),
         meta.engine_version(),
         short(digest)
     );

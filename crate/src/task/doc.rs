@@ -22,8 +22,9 @@ pub enum OutputType {
 /// A pair whose continuation is scored given its context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Request {
-    /// Text that is conditioned on, few-shot part included.
-    pub context: String,
+    /// Text that is conditioned on, few-shot part included; the requests of a doc share it where it is the same.
+    #[ts(type = "string")]
+    pub context: std::sync::Arc<str>,
     /// Text that is scored, the target delimiter in front of it included.
     pub continuation: String,
 }
