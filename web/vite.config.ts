@@ -1,6 +1,7 @@
 // The build: the page, and the module that other pages embed. Relative addresses, so that the site works from any sub-path.
 
 import { defineConfig } from "vitest/config";
+import { moduleTypes } from "./vite-module-types.ts";
 import { serviceWorkerManifest } from "./vite-sw-manifest.ts";
 
 /** What makes shared memory possible; hosts that set no headers get the same from the service worker. */
@@ -9,7 +10,7 @@ const ISOLATION = { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-E
 export default defineConfig({
   base: "./",
   publicDir: "../static",
-  plugins: [serviceWorkerManifest()],
+  plugins: [moduleTypes(), serviceWorkerManifest()],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   worker: { format: "es" },
   server: { headers: ISOLATION },

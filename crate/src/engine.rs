@@ -4,6 +4,7 @@
 //! candle-transformers has for the architecture, which is the fallback and the tests' second opinion.
 
 pub mod attention;
+pub mod bench;
 pub mod decoder;
 pub mod head;
 pub mod kernels;

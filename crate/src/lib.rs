@@ -6,6 +6,7 @@
 
 pub mod engine;
 pub mod error;
+pub mod evaluation;
 pub mod model;
 pub mod metrics;
 pub mod plan;

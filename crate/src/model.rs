@@ -119,6 +119,14 @@ impl Model {
         }
     }
 
+    /// Threads that score.
+    pub fn n_threads(&self) -> usize {
+        match &self.runner {
+            Runner::Own(decoder, _) => decoder.n_threads(),
+            Runner::Stock(_) => 1,
+        }
+    }
+
     /// Runs made-up tokens through the engine; the sum of what it says, so that nothing is optimised away.
     pub fn bench_prefill(&mut self, n_tokens: usize, n_sequences: usize, float32: bool) -> Result<f64> {
         let n_vocab = self.info.n_vocab as u32;

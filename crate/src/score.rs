@@ -242,8 +242,8 @@ pub struct ScoredDoc {
 
 /// A doc and its log-probabilities → all of its scores.
 ///
-/// `scored.continuations` has one entry per request of `doc`. For `loglikelihood_rolling` the document is the continuation of the
-/// doc's only request, and its tokens are those of all windows in order.
+/// `scored.continuations` has one entry per request of `doc`. For `loglikelihood_rolling` the tokens of the doc's only
+/// request are those of all windows in order, and words and bytes are counted in its only choice.
 pub fn item_score(doc: &Doc, scored: ScoredDoc) -> ItemScore {
     debug_assert_eq!(doc.requests.len(), scored.continuations.len());
     let choices: Vec<ChoiceScore> = scored
@@ -275,7 +275,7 @@ pub fn item_score(doc: &Doc, scored: ScoredDoc) -> ItemScore {
         OutputType::Loglikelihood | OutputType::LoglikelihoodRolling => Vec::new(),
     };
     let document = match doc.output_type {
-        OutputType::LoglikelihoodRolling => doc.requests.first().map(|request| request.continuation.as_str()),
+        OutputType::LoglikelihoodRolling => doc.choices.first().map(String::as_str),
         OutputType::MultipleChoice | OutputType::Loglikelihood => None,
     };
     ItemScore {

@@ -66,6 +66,11 @@ impl Decoder {
         Self { config, weights, pool, rope, cache, kept: Vec::new(), kept_precision: Precision::Default, buffers: Buffers::default() }
     }
 
+    /// Threads that share its work.
+    pub fn n_threads(&self) -> usize {
+        self.pool.n_threads()
+    }
+
     fn shape(&self) -> HeadShape {
         HeadShape { n_heads: self.config.n_heads, n_kv_heads: self.config.n_kv_heads, head_dim: self.config.head_dim }
     }

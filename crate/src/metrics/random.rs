@@ -116,6 +116,46 @@ impl PythonRandom {
         (f64::from(a) * 67_108_864.0 + f64::from(b)) / 9_007_199_254_740_992.0
     }
 
+    /// `_randbelow(n)`, 0 < n < 2³²: as many bits as `n` has, drawn again while they are not below it.
+    fn randbelow(&mut self, n: u32) -> u32 {
+        loop {
+            let draw = self.next_u32() >> n.leading_zeros();
+            if draw < n {
+                return draw;
+            }
+        }
+    }
+
+    /// The indices that `sample` draws from `n` elements, `k ≤ n`, in the order of the draw.
+    pub fn sample(&mut self, n: usize, k: usize) -> Vec<usize> {
+        // A list of all indices where that is smaller than the set of those drawn: 21 + 4^⌈log₄ 3k⌉ by Python's estimate.
+        let mut set_size = 21;
+        if k > 5 {
+            let mut power = 1;
+            while power < 3 * k {
+                power *= 4;
+            }
+            set_size += power;
+        }
+        let mut drawn = Vec::with_capacity(k);
+        if n <= set_size {
+            let mut pool: Vec<usize> = (0..n).collect();
+            for i in 0..k {
+                let j = self.randbelow((n - i) as u32) as usize;
+                drawn.push(pool[j]);
+                pool[j] = pool[n - i - 1];
+            }
+        } else {
+            while drawn.len() < k {
+                let j = self.randbelow(n as u32) as usize;
+                if !drawn.contains(&j) {
+                    drawn.push(j);
+                }
+            }
+        }
+        drawn
+    }
+
     /// The index that `choices` draws from `n` elements.
     pub fn below(&mut self, n: usize) -> usize {
         (self.unit() * n as f64) as usize
@@ -168,5 +208,14 @@ mod tests {
             assert!((0.0..1.0).contains(&random.unit()));
             assert!(random.below(3) < 3);
         }
+    }
+
+    #[test]
+    fn samples_are_pythons() {
+        // python3 -c "import random; r = random.Random(1234); print(r.sample(range(10), 3), r.sample(range(285), 6), r.sample(range(1000), 25)[-3:])"
+        let mut random = PythonRandom::new(1234);
+        assert_eq!(random.sample(10, 3), [7, 1, 0]);
+        assert_eq!(random.sample(285, 6), [46, 17, 42, 50, 181, 121]);
+        assert_eq!(random.sample(1000, 25)[22..], [66, 683, 554]);
     }
 }

@@ -48,6 +48,7 @@ pub fn past_end(offset: u64, n_bytes: usize, size: u64) -> EvalError {
 /// `Read + Seek` over a source, through a buffer of one chunk: for libraries that want a reader.
 pub struct Reader<'a> {
     source: &'a mut dyn Source,
+    size: u64,
     position: u64,
     chunk: Vec<u8>,
     chunk_start: u64,
@@ -58,7 +59,7 @@ impl<'a> Reader<'a> {
 
     /// A reader at the start of `source`.
     pub fn new(source: &'a mut dyn Source) -> Self {
-        Self { source, position: 0, chunk: Vec::new(), chunk_start: 0 }
+        Self { size: source.size(), source, position: 0, chunk: Vec::new(), chunk_start: 0 }
     }
 
     /// Bytes from the start.
@@ -68,7 +69,7 @@ impl<'a> Reader<'a> {
 
     /// Bytes between here and the end.
     pub fn remaining(&self) -> u64 {
-        self.source.size().saturating_sub(self.position)
+        self.size.saturating_sub(self.position)
     }
 }
 
@@ -103,7 +104,7 @@ impl std::io::Seek for Reader<'_> {
     fn seek(&mut self, to: std::io::SeekFrom) -> std::io::Result<u64> {
         let target = match to {
             std::io::SeekFrom::Start(at) => Some(at),
-            std::io::SeekFrom::End(by) => self.source.size().checked_add_signed(by),
+            std::io::SeekFrom::End(by) => self.size.checked_add_signed(by),
             std::io::SeekFrom::Current(by) => self.position.checked_add_signed(by),
         };
         self.position = target.ok_or_else(|| std::io::Error::other("seek before the start"))?;

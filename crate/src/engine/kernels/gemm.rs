@@ -124,7 +124,7 @@ fn int_columns<F: Unpack>(rows: &Rows, w: &Matrix, columns: std::ops::Range<usiz
         }
         let panel = IntPanel { values: &values, scales: &scales, mins: &mins };
         for tile in 0..rows.n_tiles() {
-            let mut sums = if F::RUN == 32 { int_sums::<16>(rows.int_tile(tile, 32), panel) } else { int_sums::<8>(rows.int_tile(tile, 16), panel) };
+            let mut sums = int_sums(rows.int_tile(tile, F::RUN), panel, F::RUN / 2);
             add_outliers(rows.outliers(tile), panel, F::RUN, &mut sums);
             emit_tile(rows.n_rows(), tile, column, n_cols, &sums, &mut emit);
         }
@@ -133,9 +133,9 @@ fn int_columns<F: Unpack>(rows: &Rows, w: &Matrix, columns: std::ops::Range<usiz
 
 /// One tile from zero. A function of its own for the sake of browsers' compilers, which allot registers per function.
 #[inline(never)]
-fn int_sums<const PAIRS: usize>(rows: IntRows, panel: IntPanel) -> [f32; ROWS * COLS] {
+fn int_sums(rows: IntRows, panel: IntPanel, pairs: usize) -> [f32; ROWS * COLS] {
     let mut sums = [0f32; ROWS * COLS];
-    int_tile::<I16x8, PAIRS>(rows, panel, &mut sums);
+    int_tile::<I16x8>(rows, panel, pairs, &mut sums);
     sums
 }
 

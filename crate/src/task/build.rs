@@ -1,0 +1,367 @@
+//! Files and settings → a task set: every doc as it will be scored.
+//!
+//! In: the rows, perhaps a second file of rows to take examples from, the run's settings, the model's chat template. Out:
+//! `TaskSet`. A row that cannot become a doc is set aside with its reason; a config that cannot work ends everything.
+//!
+//! Source: lm-eval 0.4.13, `Task.build_all_requests`, `evaluator.evaluate` for the hashes.
+
+use super::builtin;
+use super::chat::ChatTemplate;
+use super::config::{self, config_error, Sampler, TaskConfig};
+use super::context::Prompter;
+use super::doc::{Doc, OutputType, Unscored};
+use super::fewshot::{OwnRow, Pool};
+use super::group;
+use super::presets::{self, Chosen};
+use super::python;
+use super::rows::{sha256_hex, Row, Rows};
+use super::subset;
+use crate::error::{ErrorKind, EvalError, Result};
+use crate::metrics::groups::Group;
+use crate::spec::{ChatMode, RunSpec};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a user gives.
+#[derive(Debug, Clone)]
+pub struct Files {
+    /// The rows that are evaluated.
+    pub data: Rows,
+    /// Rows to take few-shot examples from; absent: from `data`, without the evaluated row.
+    pub fewshot: Option<Rows>,
+    /// YAML files that a config may include, by name.
+    pub includes: BTreeMap<String, String>,
+}
+
+/// A task, ready to be encoded.
+#[derive(Debug, Clone)]
+pub struct TaskSet {
+    /// The config as it was used, settings of the run put in; of a group, that of its first task.
+    pub config: TaskConfig,
+    /// Configs of a group's other tasks.
+    pub more: Vec<TaskConfig>,
+    /// The preset that it came from.
+    pub preset: Option<String>,
+    /// In file order.
+    pub docs: Vec<Doc>,
+    /// Lines that are no docs.
+    pub unscored: Vec<Unscored>,
+    /// What a user should know, one sentence each.
+    pub warnings: Vec<String>,
+    /// Groups of tasks, the outer one first.
+    pub groups: Vec<Group>,
+    /// Examples before each doc.
+    pub num_fewshot: usize,
+    /// Metrics of the config and whether higher is better.
+    pub metrics: Vec<(String, bool)>,
+    /// lm-eval's `metadata.version`.
+    pub version: Option<String>,
+    /// `acc` is the probability of the right choices together (TruthfulQA mc2).
+    pub acc_is_gold_probability: bool,
+}
+
+/// Rows after `process_docs`.
+struct Processed<'a> {
+    rows: Vec<(&'a Row, Result<Cow<'a, Value>>)>,
+}
+
+impl<'a> Processed<'a> {
+    fn new(rows: &'a Rows, config: &TaskConfig) -> Result<Self> {
+        let process = |row: &'a Row| match &config.process_docs {
+            Some(function) => builtin::process_row(function, &row.value).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(&row.value)),
+        };
+        let rows: Vec<_> = rows.rows.iter().map(|row| (row, process(row))).collect();
+        match rows.iter().find_map(|(_, processed)| processed.as_ref().err()) {
+            Some(e) if !is_rows_fault(e) => Err(e.clone()),
+            _ => Ok(Self { rows }),
+        }
+    }
+
+    fn good(&self) -> impl Iterator<Item = &Value> {
+        self.rows.iter().filter_map(|(_, processed)| processed.as_deref().ok())
+    }
+}
+
+/// A row can be at fault for these; everything else is wrong for all rows.
+fn is_rows_fault(e: &EvalError) -> bool {
+    matches!(e.kind, ErrorKind::TaskFormat | ErrorKind::Template)
+}
+
+/// Subject or category of a row.
+pub(super) fn category(row: &Value) -> Option<String> {
+    let value = row.get("subject").or_else(|| row.get("category"))?;
+    (!value.is_null()).then(|| python::str_of(value))
+}
+
+/// What a table shows of a row.
+fn question(row: &Value, context: &str) -> String {
+    const FIELDS: [&str; 7] = ["question", "query", "goal", "sentence", "question_stem", "text", "page"];
+    let field = FIELDS.iter().find_map(|field| row.get(field).and_then(Value::as_str));
+    field.unwrap_or(context).to_owned()
+}
+
+impl TaskSet {
+    /// The outermost group's name, else the task's.
+    pub fn name(&self) -> &str {
+        self.groups.first().map_or(&self.config.task, |group| &group.name)
+    }
+}
+
+/// Which rows a task evaluates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope<'a> {
+    /// All.
+    All,
+    /// All, and every subject is a task of its own.
+    BySubject,
+    /// Those of one subject or category.
+    Only(&'a str),
+}
+
+/// Builds the task set: from `spec.task_yaml`, else the preset of that name, else the preset that the rows fit.
+///
+/// # Errors
+/// `TaskConfig` or `RunSpec` if config or settings cannot work; the first row's error if every row has one.
+pub fn build(files: &Files, spec: &RunSpec, chat: Option<&ChatTemplate>) -> Result<TaskSet> {
+    let (mut configs, groups, preset, by_subject) = match &spec.task_yaml {
+        Some(yaml) => {
+            let fields = config::mapping(yaml, &files.includes)?;
+            let members = if group::is_group(&fields) {
+                group::members(&fields, &files.includes)?
+            } else {
+                group::Members { tasks: vec![TaskConfig::from_mapping(fields)?], groups: Vec::new() }
+            };
+            (members.tasks, members.groups, None, false)
+        }
+        None => {
+            let (name, style) = (spec.preset.as_deref(), spec.prompt_style.as_deref());
+            let Chosen { preset, config, by_subject } = presets::choose(&files.data, name, style)?;
+            let groups = if by_subject { presets::mmlu_groups(&config.task) } else { Vec::new() };
+            (vec![config], groups, Some(preset), by_subject)
+        }
+    };
+    let chat = match (spec.chat, chat) {
+        (ChatMode::Off, _) => None,
+        (mode, Some(template)) => Some((template, mode)),
+        (_, None) => return Err(EvalError::new(ErrorKind::RunSpec, "the model has no chat template").at("setting \"chat\"")),
+    };
+    let categories: Vec<_> = files.data.rows.iter().map(|row| category(&row.value)).collect();
+    let chosen = subset::positions(&spec.subset, &categories);
+    let mut warnings = Vec::new();
+    let (mut docs, mut unscored) = (Vec::new(), files.data.bad.clone());
+    // Row positions and the task that has them.
+    let mut owners: BTreeMap<usize, String> = BTreeMap::new();
+    for config in &mut configs {
+        builtin::check_results(config)?;
+        resolve(config, files, spec, &mut warnings);
+        let scope = match &config.dataset_name {
+            _ if by_subject => Scope::BySubject,
+            Some(name) if !groups.is_empty() && categories.iter().any(Option::is_some) => Scope::Only(name),
+            _ => Scope::All,
+        };
+        let rows = Chooser { categories: &categories, chosen: &chosen, scope };
+        let (task_docs, task_unscored) = self::docs(config, files, spec, chat, &rows)?;
+        let indices = task_docs.iter().map(|doc| doc.index).chain(task_unscored.iter().filter_map(|row| row.index));
+        for index in indices {
+            if let Some(other) = owners.insert(index, config.task.clone()) {
+                let line = files.data.rows[index].line;
+                let message = format!("tasks \"{other}\" and \"{}\" both evaluate line {line}", config.task);
+                return Err(config_error("task", message));
+            }
+        }
+        docs.extend(task_docs);
+        unscored.extend(task_unscored);
+    }
+    docs.sort_by_key(|doc| doc.index);
+    unscored.sort_by_key(|unscored| unscored.line);
+    warnings.dedup();
+    if docs.is_empty() {
+        let none = || EvalError::new(ErrorKind::RunSpec, "no row is left to evaluate").at("setting \"subset\"");
+        return Err(unscored.into_iter().next().map_or_else(none, |unscored| unscored.error));
+    }
+    let config = configs.remove(0);
+    Ok(TaskSet {
+        preset,
+        docs,
+        unscored,
+        warnings,
+        groups,
+        num_fewshot: config.num_fewshot.unwrap_or(0),
+        metrics: config.metrics(),
+        version: config.version(),
+        acc_is_gold_probability: config.process_results.as_ref().is_some_and(|f| f.0 == builtin::GOLD_PROBABILITY),
+        config,
+        more: configs,
+    })
+}
+
+/// The rows of one task, and which of them are run.
+struct Chooser<'a> {
+    categories: &'a [Option<String>],
+    chosen: &'a [usize],
+    scope: Scope<'a>,
+}
+
+impl Chooser<'_> {
+    fn is_in_scope(&self, category: Option<&str>) -> bool {
+        match self.scope {
+            Scope::All | Scope::BySubject => true,
+            Scope::Only(name) => category == Some(name),
+        }
+    }
+}
+
+/// Puts the run's settings into the config, and says which splits the files are.
+fn resolve(config: &mut TaskConfig, files: &Files, spec: &RunSpec, warnings: &mut Vec<String>) {
+    match spec.num_fewshot {
+        // lm-eval's rule: a task that says zero (its prompt has examples of its own) stays there.
+        Some(n) if n > 0 && config.num_fewshot == Some(0) => {
+            warnings.push(format!("the task allows no few-shot examples, {n} were asked for"));
+        }
+        Some(n) => config.num_fewshot = Some(n),
+        None => {}
+    }
+    if let Some(delimiter) = &spec.target_delimiter {
+        config.target_delimiter.clone_from(delimiter);
+    }
+    if spec.chat != ChatMode::Off && !config.target_delimiter.is_empty() {
+        warnings.push("with a chat template nothing stands between context and continuation".to_owned());
+    }
+    if config.test_split.is_none() && config.validation_split.is_none() {
+        config.test_split = Some("test".to_owned());
+    }
+    if config.num_fewshot.unwrap_or(0) > 0 {
+        name_fewshot_split(config, files);
+    }
+    if config.generation_kwargs.is_some() {
+        warnings.push("generation_kwargs have no effect on log-likelihoods".to_owned());
+    }
+}
+
+/// lm-eval leaves the evaluated row out of the pool where the pool's split is the test split, or both are unnamed; so the names
+/// have to say what the files are.
+fn name_fewshot_split(config: &mut TaskConfig, files: &Files) {
+    let evaluated = config.test_split.clone().or_else(|| config.validation_split.clone());
+    let own = config.fewshot_config.as_mut();
+    let split = own.and_then(|own| own.split.take()).or_else(|| config.fewshot_split.take());
+    let has_samples = config.fewshot_config.as_ref().is_some_and(|own| own.samples.is_some());
+    config.fewshot_split = if files.fewshot.is_some() {
+        if config.training_split.is_none() && split.is_none() {
+            config.training_split = Some("train".to_owned());
+        }
+        // A second file is not what is evaluated, whatever the config says.
+        if split == evaluated { config.training_split.clone().or_else(|| Some("train".to_owned())) } else { split }
+    } else if has_samples {
+        None
+    } else {
+        config.test_split.clone_from(&evaluated);
+        evaluated
+    };
+}
+
+/// Rows that are evaluated together: a task of lm-eval's.
+struct Part<'a> {
+    task: String,
+    /// Rows by now: lm-eval's `doc_id` of the next.
+    n_rows: usize,
+    pool: Pool<'a>,
+}
+
+type Docs = (Vec<Doc>, Vec<Unscored>);
+
+fn docs(
+    config: &TaskConfig,
+    files: &Files,
+    spec: &RunSpec,
+    chat: Option<(&ChatTemplate, ChatMode)>,
+    rows: &Chooser,
+) -> Result<Docs> {
+    let data = Processed::new(&files.data, config)?;
+    let shots = files.fewshot.as_ref().map(|rows| Processed::new(rows, config)).transpose()?;
+    let own = config.fewshot_config.as_ref();
+    let samples = own.and_then(|own| own.samples.as_ref()).filter(|_| shots.is_none());
+    let pool_rows: Vec<&Value> = match (&shots, samples) {
+        (Some(shots), _) => shots.good().collect(),
+        (None, Some(samples)) => samples.iter().collect(),
+        (None, None) => data.good().collect(),
+    };
+    let pool_rows = match own.and_then(|own| own.fewshot_indices.as_ref()) {
+        Some(indices) => indices.iter().filter_map(|i| pool_rows.get(*i).copied()).collect(),
+        None => pool_rows,
+    };
+    let own_row = if config.fewshot_split == config.test_split { OwnRow::LeaveOut } else { OwnRow::Keep };
+    let sampler = own.and_then(|own| own.sampler).unwrap_or(Sampler::Default);
+    let of = |category: &str| {
+        let same = |row: &&Value| self::category(row).as_deref() == Some(category);
+        pool_rows.iter().copied().filter(same).collect::<Vec<_>>()
+    };
+    let new_part = |category: Option<&str>| {
+        let (task, pool) = match (rows.scope, category) {
+            (Scope::BySubject, Some(subject)) => (presets::subject_task(&config.task, subject), of(subject)),
+            // Examples of a file without categories are everyone's, and so are inline ones.
+            (Scope::Only(name), _) if pool_rows.iter().any(|row| self::category(row).is_some()) => (config.task.clone(), of(name)),
+            _ => (config.task.clone(), pool_rows.clone()),
+        };
+        Part { task, n_rows: 0, pool: Pool::new(pool, sampler, own_row, spec.fewshot_seed) }
+    };
+    let mut parts: BTreeMap<Option<String>, Part> = BTreeMap::new();
+
+    let columns: BTreeSet<&str> = data.good().filter_map(Value::as_object).flatten().map(|(name, _)| &**name).collect();
+    let mut prompter = Prompter::new(config, columns, data.good().next().unwrap_or(&Value::Null));
+    prompter.system_instruction = spec.system_instruction.as_deref();
+    prompter.chat = chat;
+
+    let mut chosen = rows.chosen.iter().copied().peekable();
+    let (mut docs, mut unscored) = (Vec::new(), Vec::new());
+    for (index, ((row, processed), category)) in data.rows.iter().zip(rows.categories).enumerate() {
+        let is_chosen = chosen.next_if_eq(&index).is_some();
+        if !rows.is_in_scope(category.as_deref()) {
+            continue;
+        }
+        let key = category.clone().filter(|_| rows.scope == Scope::BySubject);
+        let part = parts.entry(key).or_insert_with(|| new_part(category.as_deref()));
+        let doc_id = part.n_rows;
+        part.n_rows += 1;
+        if !is_chosen {
+            continue;
+        }
+        let doc = processed.as_deref().map_err(Clone::clone).and_then(|value| {
+            let examples = part.pool.draw(value, config.num_fewshot.unwrap_or(0))?;
+            let prompted = prompter.prompted(value, &examples)?;
+            let context = prompted.requests.first().map_or("", |request| &*request.context);
+            let hashed = match (config.output_type, prompted.requests.first()) {
+                (OutputType::LoglikelihoodRolling, Some(request)) => request.continuation.as_str(),
+                _ => context,
+            };
+            Ok(Doc {
+                doc_id,
+                index,
+                line: row.line,
+                task: part.task.clone(),
+                category: category.clone(),
+                question: question(value, context),
+                output_type: config.output_type,
+                doc_hash: sha256_hex(python::json_dumps(value).as_bytes()),
+                prompt_hash: sha256_hex(hashed.as_bytes()),
+                target_hash: sha256_hex(python::str_of(&prompted.target).as_bytes()),
+                row: value.clone(),
+                requests: prompted.requests,
+                choices: prompted.choices,
+                gold: prompted.gold,
+                target: prompted.target,
+            })
+        });
+        match doc {
+            Ok(doc) => docs.push(doc),
+            Err(e) if is_rows_fault(&e) => {
+                let place = [Some(format!("line {}", row.line)), e.place.clone()].into_iter().flatten();
+                let place = place.collect::<Vec<_>>().join(", ");
+                unscored.push(Unscored { index: Some(index), line: row.line, error: e.at(place) });
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    Ok((docs, unscored))
+}

@@ -1,0 +1,136 @@
+// A chart on the page: a canvas that follows its box, the colour scheme and the printer, and that pointer and keys can explore.
+//
+// In: a function that makes the scene for a width, and the sentence that says what the chart shows. Out: the canvas, with a note
+// on the place that is pointed at. A table with the same numbers belongs beside it and is the caller's.
+
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { paint, svgOf, targetAt, type Scene, type Target } from "./scene.ts";
+import { PRINT_THEME, themeOf, type Theme } from "./theme.ts";
+import "./chart.css";
+
+export type MakeScene = (width: number, theme: Theme, focus: string | null) => Scene;
+
+export interface ChartViewProps {
+  scene: MakeScene;
+  /** One sentence: what the chart shows. */
+  label: string;
+  /** What a click or Enter does with a place. */
+  onPick?: (id: string) => void;
+}
+
+export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(0);
+  const [look, setLook] = useState<{ printing: boolean; changes: number }>({ printing: false, changes: 0 });
+  const [focus, setFocus] = useState<string | null>(null);
+  const [scene, setScene] = useState<Scene | null>(null);
+
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  useEffect(() => {
+    const again = (): void => setLook(({ printing, changes }) => ({ printing, changes: changes + 1 }));
+    const print = (printing: boolean) => (): void => setLook(({ changes }) => ({ printing, changes }));
+    const [before, after] = [print(true), print(false)];
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    // The page's own switch, if it has one, is an attribute of the document's root.
+    const root = new MutationObserver(again);
+    scheme.addEventListener("change", again);
+    root.observe(document.documentElement, { attributes: true });
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
+    return () => {
+      scheme.removeEventListener("change", again);
+      root.disconnect();
+      removeEventListener("beforeprint", before);
+      removeEventListener("afterprint", after);
+    };
+  }, []);
+
+  useLayoutEffect(() => {
+    if (width === 0 || box.current === null || canvas.current === null) return;
+    const made = make(width, look.printing ? PRINT_THEME : themeOf(box.current), focus);
+    // Paper wants more pixels than a screen has.
+    paint(canvas.current, made, look.printing ? 3 : window.devicePixelRatio);
+    setScene(made);
+  }, [make, width, look, focus]);
+
+  const target = scene?.targets.find(({ id }) => id === focus) ?? null;
+  const under = (event: PointerEvent | MouseEvent): Target | null => (scene === null ? null : targetAt(scene, event.offsetX, event.offsetY));
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (scene === null || scene.targets.length === 0) return;
+    const at = scene.targets.findIndex(({ id }) => id === focus);
+    const last = scene.targets.length - 1;
+    const go = (to: number): void => {
+      event.preventDefault();
+      setFocus(scene.targets[Math.min(last, Math.max(0, to))]?.id ?? null);
+    };
+    switch (event.key) {
+      case "ArrowRight":
+      case "ArrowDown":
+        return go(at + 1);
+      case "ArrowLeft":
+      case "ArrowUp":
+        return go(at < 0 ? last : at - 1);
+      case "Home":
+        return go(0);
+      case "End":
+        return go(last);
+      case "Escape":
+        return setFocus(null);
+      case "Enter":
+        if (focus !== null) onPick?.(focus);
+    }
+  };
+
+  return (
+    <div class="chart" ref={box}>
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={label}
+        tabIndex={0}
+        style={scene === null ? {} : { width: `${scene.width}px`, height: `${scene.height}px` }}
+        class={target !== null && onPick !== undefined ? "chart-canvas chart-canvas-picks" : "chart-canvas"}
+        onPointerMove={(event) => setFocus(under(event)?.id ?? null)}
+        onPointerLeave={() => setFocus(null)}
+        onBlur={() => setFocus(null)}
+        onKeyDown={onKeyDown}
+        onClick={(event) => {
+          const clicked = under(event);
+          if (clicked !== null) onPick?.(clicked.id);
+        }}
+      />
+      <div class="chart-note" aria-live="polite" hidden={target === null} style={target === null || scene === null ? {} : notePlace(target, scene)}>
+        {target?.note.map((line) => <div key={line}>{line}</div>)}
+      </div>
+    </div>
+  );
+}
+
+/** Beside the anchor, on the side that has room. */
+function notePlace({ anchor: [x, y] }: Target, { width, height }: Scene): Record<string, string> {
+  return {
+    ...(x > width / 2 ? { left: "auto", right: `${width - x + 14}px` } : { left: `${x + 14}px`, right: "auto" }),
+    ...(y > height / 2 ? { top: "auto", bottom: `${height - y + 10}px` } : { top: `${y + 10}px`, bottom: "auto" }),
+  };
+}
+
+/** How wide a chart in a file is, CSS pixels. */
+const FILE_WIDTH = 720;
+
+/** A chart as a file: black on white, whatever the page looks like. */
+export const chartSvg = (make: MakeScene, label: string): Blob => new Blob([svgOf(make(FILE_WIDTH, PRINT_THEME, null), label)], { type: "image/svg+xml" });
+
+export function chartPng(make: MakeScene): Promise<Blob | null> {
+  const canvas = document.createElement("canvas");
+  paint(canvas, make(FILE_WIDTH, PRINT_THEME, null), 3);
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}

@@ -1,0 +1,70 @@
+// The page: three steps, then the report that they make.
+
+import { render } from "preact";
+import { ModelStep } from "./views/model.tsx";
+import { TaskStep } from "./views/task.tsx";
+import { RunStep } from "./views/run.tsx";
+import { Overview } from "./views/overview.tsx";
+import { BreakdownView } from "./views/breakdown.tsx";
+import { CalibrationView } from "./views/calibration.tsx";
+import { BiasView } from "./views/bias.tsx";
+import { PublishedView } from "./views/published.tsx";
+import { ProtocolView } from "./views/protocol.tsx";
+import { ItemsView } from "./views/items.tsx";
+import { Drawer } from "./views/drawer.tsx";
+import { Downloads } from "./views/downloads.tsx";
+import { Footer, Header } from "./views/frame.tsx";
+import { acceptDrops } from "./drops.ts";
+import { start } from "./actions.ts";
+import * as state from "./state.ts";
+import { text } from "./text.ts";
+import "./style.css";
+
+function Page() {
+  return (
+    <>
+      <a class="skip" href="#report">
+        {text.skip}
+      </a>
+      <Header />
+      <main>
+        <div class="steps">
+          <ModelStep />
+          <TaskStep />
+          <RunStep />
+        </div>
+        <Report />
+      </main>
+      <Footer />
+      <Drawer />
+      <p class="visually-hidden" role="status">
+        {state.announcement.value}
+      </p>
+    </>
+  );
+}
+
+function Report() {
+  return (
+    <div id="report" tabIndex={-1}>
+      {state.hasItems.value && (
+        <>
+          <Overview />
+          <BreakdownView />
+          <CalibrationView />
+          <BiasView />
+          <ItemsView />
+          <PublishedView />
+          <ProtocolView />
+          <Downloads />
+        </>
+      )}
+    </div>
+  );
+}
+
+const root = document.getElementById("page");
+if (root === null) throw new Error("the page has no element named page");
+render(<Page />, root);
+acceptDrops();
+void start();

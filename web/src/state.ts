@@ -1,0 +1,116 @@
+// All of the page's state, as signals. Views read it; only actions.ts writes it.
+
+import { computed, signal } from "@preact/signals";
+import { DEFAULT_OPTIONS, DEFAULT_SPEC } from "./defaults.ts";
+import type { SavedRun } from "./history/runs.ts";
+import type { Verdict } from "./share/verify.ts";
+import type { RunLink } from "./share/link.ts";
+import type { CacheEntry, StorageState } from "./sources/cache.ts";
+import type { CatalogEntry } from "./sources/catalog.ts";
+import type { Isolation } from "./sources/isolation.ts";
+import type { Progress } from "./sources/download.ts";
+import type { SourceFile } from "./sources/source_file.ts";
+import type { DocView, EngineInfo, EvalErrorLike, ItemQuery, ItemRow, ItemView, RunProgress, RunState } from "./worker/protocol.ts";
+import type { Calibration, CalibrationBootstrap, Comparison, ItemScore, Report, ReportOptions, RotationReport, RunSpec, SyntheticProfile } from "./types.ts";
+import type { ModelInfo, Prepared, TaskInfo } from "./pending.ts";
+
+export type ModelPhase =
+  | { kind: "none" }
+  | { kind: "chosen"; entry: CatalogEntry }
+  | { kind: "downloading"; name: string; progress: Progress | null }
+  | { kind: "loading"; name: string; n_bytes: number; total_bytes: number }
+  | { kind: "ready"; file: SourceFile; info: ModelInfo }
+  | { kind: "failed"; name: string; error: EvalErrorLike };
+
+export interface SampleTask {
+  file: string;
+  title: string;
+  description: string;
+  n_rows: number;
+  categories: string[];
+  spec: Partial<RunSpec>;
+  yaml: string | null;
+}
+
+export interface TaskFile {
+  name: string;
+  bytes: Uint8Array;
+  url: string | null;
+  converted_from: string | null;
+}
+
+export type TaskPhase =
+  | { kind: "none" }
+  | { kind: "reading"; name: string }
+  | { kind: "ready"; file: TaskFile; fewshot: TaskFile | null }
+  | { kind: "failed"; name: string; error: EvalErrorLike };
+
+export type RunPhase = "idle" | "starting" | "running" | "paused" | "cancelled" | "done" | "failed";
+
+export type CalibrationSource = SyntheticProfile | { saved_id: string };
+
+export const engine = signal<EngineInfo | null>(null);
+export const isolation = signal<Isolation | null>(null);
+export const worksOffline = signal(false);
+export const updateWaits = signal(false);
+
+export const catalog = signal<CatalogEntry[]>([]);
+export const sampleTasks = signal<SampleTask[]>([]);
+
+export const model = signal<ModelPhase>({ kind: "none" });
+export const modelSha256 = signal<string | null>(null);
+export const task = signal<TaskPhase>({ kind: "none" });
+export const spec = signal<RunSpec>(DEFAULT_SPEC);
+export const taskInfo = signal<TaskInfo | null>(null);
+export const taskError = signal<EvalErrorLike | null>(null);
+
+export const runPhase = signal<RunPhase>("idle");
+export const runError = signal<EvalErrorLike | null>(null);
+export const progress = signal<RunProgress | null>(null);
+export const prepared = signal<Prepared | null>(null);
+
+/** The run that is looked at; null before the first. */
+export const run = signal<RunState | null>(null);
+/** The engine still has it: its docs can be looked at and scored again. */
+export const isLive = signal(false);
+export const profile = signal<SyntheticProfile | null>(null);
+export const options = signal<ReportOptions>(DEFAULT_OPTIONS);
+export const report = signal<Report | null>(null);
+export const bootstrap = signal<CalibrationBootstrap | null>(null);
+/** Other runs' calibration, drawn over this one's; `of` is where it comes from. */
+export const overlays = signal<{ key: string; name: string; of: CalibrationSource; calibration: Calibration }[]>([]);
+export const rotations = signal<RotationReport | null>(null);
+export const comparison = signal<{ name: string; comparison: Comparison } | null>(null);
+
+export const DEFAULT_QUERY: ItemQuery = { filter: "all", search: "", categories: null, bin: null, confidence: null, sort: "line", descending: false };
+export const query = signal<ItemQuery>(DEFAULT_QUERY);
+/** Indices of the items that the query wants, in its order. */
+export const found = signal<Uint32Array>(new Uint32Array());
+/** Counts the answers: rows in view are asked for again. */
+export const rowsAge = signal(0);
+/** The rows in view. */
+export const rows = signal<ReadonlyMap<number, ItemRow>>(new Map());
+/** Place in `found` that the keyboard stands on. */
+export const cursor = signal(0);
+
+/** The item in the drawer. */
+export const opened = signal<{ index: number; view: ItemView | null; doc: DocView | null; rescored: ItemScore | null; error: EvalErrorLike | null } | null>(null);
+
+export const saved = signal<SavedRun[]>([]);
+export const historyError = signal<EvalErrorLike | null>(null);
+export const cached = signal<CacheEntry[]>([]);
+export const storage = signal<StorageState | null>(null);
+
+export const link = signal<{ kind: "none" } | { kind: "ready"; href: string } | { kind: "file"; name: string; text: string } | { kind: "failed"; error: EvalErrorLike }>({ kind: "none" });
+/** A run that came by a link and waits to be looked at or run again. */
+export const incoming = signal<RunLink | null>(null);
+export const verdict = signal<Verdict | null>(null);
+
+/** One sentence for screen readers about what has just happened. */
+export const announcement = signal("");
+
+/** The charts on the page, by name, in their order. */
+export const figures = new Map<string, { svg: () => Promise<string> }>();
+
+export const isBusy = computed(() => runPhase.value === "running" || runPhase.value === "paused" || runPhase.value === "starting");
+export const hasItems = computed(() => (run.value?.n_items ?? 0) + (run.value?.n_failed ?? 0) > 0);

@@ -1,0 +1,122 @@
+// Accuracy by category, under the groups that the categories belong to.
+
+import { useCallback, useMemo } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { intervalsScene, type IntervalRow } from "../charts/intervals.ts";
+import type { MakeScene } from "../charts/ChartView.tsx";
+import { Figure } from "./figure.tsx";
+import { Metric, Select } from "./parts.tsx";
+import { count, percent, percentRange, plural } from "../text.ts";
+import * as state from "../state.ts";
+import { setQuery } from "../actions.ts";
+import type { Breakdown, CategoryResult, GroupResult, Proportion } from "../types.ts";
+
+type Order = "name" | "accuracy" | "docs";
+const ORDERS = [
+  ["name", "name"],
+  ["accuracy", "accuracy, best first"],
+  ["docs", "docs, most first"],
+] as const satisfies readonly (readonly [Order, string])[];
+
+const order = signal<Order>("name");
+
+export function BreakdownView() {
+  const breakdown = state.report.value?.breakdown ?? null;
+  if (breakdown === null || breakdown.categories.length < 2) return null;
+  return (
+    <section class="report-section" aria-labelledby="report-categories">
+      <h2 id="report-categories">Categories</h2>
+      <Means breakdown={breakdown} />
+      <Select label="Order of categories" value={order.value} choices={ORDERS} onChange={(value) => (order.value = value)} />
+      <Bars breakdown={breakdown} />
+      <p class="hint">Whiskers are Wilson's 95 % intervals: the fewer docs, the wider. The line marks blind guessing. Choose a row to see its items.</p>
+    </section>
+  );
+}
+
+function Means({ breakdown: { micro, macro_categories, macro_groups } }: { breakdown: Breakdown }) {
+  return (
+    <p class="reading">
+      <Metric term="micro">Micro</Metric> {percent(micro.value)}
+      {macro_categories !== null && (
+        <>
+          {", "}
+          <Metric term="macro">macro over {count(macro_categories.n_parts)} categories</Metric> {percent(macro_categories.value)}
+        </>
+      )}
+      {macro_groups !== null && `, macro over ${count(macro_groups.n_parts)} groups ${percent(macro_groups.value)}`}.
+    </p>
+  );
+}
+
+interface Row extends IntervalRow {
+  categories: string[];
+  accuracy: Proportion;
+}
+
+function rowsOf({ categories, groups }: Breakdown, by: Order): Row[] {
+  const compare = (a: { name: string; accuracy: Proportion }, b: { name: string; accuracy: Proportion }): number => {
+    switch (by) {
+      case "name":
+        return a.name < b.name ? -1 : 1;
+      case "accuracy":
+        return b.accuracy.value - a.accuracy.value;
+      case "docs":
+        return b.accuracy.n - a.accuracy.n;
+    }
+  };
+  const row = (name: string, accuracy: Proportion, chance: number, role: Row["role"], members: string[]): Row => ({
+    id: `${role} ${name}`,
+    name,
+    value: accuracy.value,
+    interval: accuracy.interval,
+    note: `${percent(accuracy.value)} of ${count(accuracy.n)}`,
+    chance,
+    role,
+    details: [name, `${percent(accuracy.value)}, ${percentRange(accuracy.interval)}`, `${accuracy.n_correct} of ${plural(accuracy.n, "doc")} right`],
+    categories: members,
+    accuracy,
+  });
+  const member = ({ name, accuracy, chance }: CategoryResult, role: Row["role"]): Row => row(name, accuracy, chance, role, [name]);
+  // Groups of one category each (four categories without subjects) say nothing twice.
+  const innermost = groups.filter(({ name }) => categories.some(({ group }) => group === name));
+  const isNested = innermost.some((group) => group.categories.length > 1);
+  if (!isNested) return [...categories].sort(compare).map((category) => member(category, "single"));
+  const grouped = innermost
+    .map((group: GroupResult) => ({ group, name: group.alias, accuracy: group.micro }))
+    .sort(compare)
+    .flatMap(({ group, name, accuracy }) => [
+      row(name, accuracy, group.chance, "group", group.categories),
+      ...categories
+        .filter((category) => category.group === group.name)
+        .sort(compare)
+        .map((category) => member(category, "member")),
+    ]);
+  const others = categories.filter(({ group }) => !innermost.some(({ name }) => name === group)).sort(compare);
+  return [...grouped, ...others.map((category) => member(category, "single"))];
+}
+
+function Bars({ breakdown }: { breakdown: Breakdown }) {
+  const by = order.value;
+  const rows = useMemo(() => rowsOf(breakdown, by), [breakdown, by]);
+  const scene = useCallback<MakeScene>(
+    (width, theme, focus) => intervalsScene({ rows, lines: [], range: { min: 0, max: 1 }, width, theme, focus, axis: "accuracy", format: (value) => percent(value, 0) }),
+    [rows],
+  );
+  const best = rows.reduce((a, b) => (b.value > a.value ? b : a));
+  const worst = rows.reduce((a, b) => (b.value < a.value ? b : a));
+  return (
+    <Figure
+      name="Accuracy by category"
+      scene={scene}
+      label={`Accuracy of ${plural(rows.length, "category", "categories")} with intervals: highest ${best.name} with ${percent(best.value)}, lowest ${worst.name} with ${percent(worst.value)}.`}
+      table={{ columns: ["Category", "Accuracy", "95 % interval", "Right", "Docs"], rows: rows.map(({ name, accuracy }) => [name, percent(accuracy.value), percentRange(accuracy.interval), count(accuracy.n_correct), count(accuracy.n)]) }}
+      onPick={(id) => {
+        const picked = rows.find((row) => row.id === id);
+        if (picked === undefined) return;
+        setQuery({ categories: picked.categories });
+        document.getElementById("report-items")?.scrollIntoView();
+      }}
+    />
+  );
+}

@@ -1,0 +1,81 @@
+// A chart with what belongs to it: the table twin and the two files it can be saved as.
+
+import { useEffect, useId } from "preact/hooks";
+import { ChartView, chartPng, chartSvg, type ChartViewProps } from "../charts/ChartView.tsx";
+import { saveFile } from "../actions.ts";
+import { figures } from "../state.ts";
+import { figure } from "../text_report.ts";
+
+export interface Table {
+  columns: readonly string[];
+  rows: readonly (readonly string[])[];
+}
+
+interface FigureProps extends ChartViewProps {
+  /** Names the table and the files. */
+  name: string;
+  table: Table;
+}
+
+export function Figure({ name, table, ...chart }: FigureProps) {
+  const file = name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
+  const { scene, label } = chart;
+  // The report as a file takes the charts that stand on the page.
+  useEffect(() => {
+    figures.set(name, { svg: () => chartSvg(scene, label).text() });
+    return () => void figures.delete(name);
+  }, [name, scene, label]);
+  return (
+    <figure class="figure">
+      <ChartView {...chart} />
+      <figcaption class="figure-tools">
+        <details class="more">
+          <summary>{figure.table}</summary>
+          <DataTable caption={name} {...table} />
+        </details>
+        <span class="figure-files">
+          <button type="button" class="quiet" aria-label={figure.save(name, figure.png)} onClick={async () => {
+            const png = await chartPng(chart.scene);
+            if (png !== null) saveFile(`${file}.png`, png);
+          }}>
+            {figure.png}
+          </button>
+          <button type="button" class="quiet" aria-label={figure.save(name, figure.svg)} onClick={() => saveFile(`${file}.svg`, chartSvg(chart.scene, chart.label))}>
+            {figure.svg}
+          </button>
+        </span>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** A plain table whose first cell names its row; wide ones scroll in their own box. */
+export function DataTable({ caption, columns, rows }: Table & { caption: string }) {
+  const id = useId();
+  return (
+    <div class="scroll" role="region" aria-labelledby={id} tabIndex={0}>
+      <table class="data">
+        <caption id={id}>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([head, ...cells], row) => (
+            <tr key={row}>
+              <th scope="row">{head}</th>
+              {cells.map((cell, column) => (
+                <td key={column}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,229 @@
+// The table of items: only the rows in view exist, whatever the number of items.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Field, Select } from "./parts.tsx";
+import { count, FILTERS, fixed, percent, plural, SORTS } from "../text.ts";
+import * as state from "../state.ts";
+import { openItem, setQuery, showRows, step } from "../actions.ts";
+import type { ItemRow, ItemSort } from "../worker/protocol.ts";
+
+const entries = <K extends string>(names: Record<K, string>): [K, string][] => Object.entries(names) as [K, string][];
+
+export function ItemsView() {
+  if (!state.hasItems.value) return null;
+  return (
+    <section class="report-section" id="report-items" aria-labelledby="report-items-heading">
+      <h2 id="report-items-heading">Items</h2>
+      <Toolbar />
+      <Table />
+    </section>
+  );
+}
+
+function Toolbar() {
+  const { value: query } = state.query;
+  const categories = state.report.value?.breakdown?.categories.map(({ name }) => name) ?? [];
+  const chosen = query.categories?.length === 1 ? (query.categories[0] ?? "") : "";
+  return (
+    <div class="toolbar">
+      <Field label="Search items">
+        <input type="search" value={query.search} onInput={({ currentTarget }) => setQuery({ search: currentTarget.value })} />
+      </Field>
+      <Select label="Filter" value={query.filter} choices={entries(FILTERS)} onChange={(filter) => setQuery({ filter })} />
+      {categories.length > 1 && (
+        <Select
+          label="Category"
+          value={chosen}
+          choices={[["", query.categories !== null && chosen === "" ? `${query.categories.length} categories` : "all"], ...categories.map((name) => [name, name] as const)]}
+          onChange={(name) => setQuery({ categories: name === "" ? null : [name] })}
+        />
+      )}
+      <Select label="Sort by" value={query.sort} choices={entries(SORTS)} onChange={(sort) => setQuery({ sort, descending: sort === "confidence" || sort === "margin" })} />
+      <button type="button" class="quiet" aria-pressed={query.descending} onClick={() => setQuery({ descending: !query.descending })}>
+        {query.descending ? "descending" : "ascending"}
+      </button>
+      <ConfidenceRange />
+      <Chips />
+      <p class="hint" role="status">
+        {plural(state.found.value.length, "item")} of {count((state.run.value?.n_items ?? 0) + (state.run.value?.n_failed ?? 0))}
+      </p>
+    </div>
+  );
+}
+
+function ConfidenceRange() {
+  if (state.report.value?.calibration == null) return null;
+  const { min, max } = state.query.value.confidence ?? { min: 0, max: 1 };
+  const set = (next: { min: number; max: number }): void => setQuery({ confidence: next.min <= 0 && next.max >= 1 ? null : next });
+  const field = (label: string, value: number, change: (value: number) => void) => (
+    <Field label={label}>
+      <input type="number" min={0} max={100} step={1} value={Math.round(100 * value)} onChange={({ currentTarget }) => !Number.isNaN(currentTarget.valueAsNumber) && change(currentTarget.valueAsNumber / 100)} />
+    </Field>
+  );
+  return (
+    <span class="pair">
+      {field("Sure from, %", min, (value) => set({ min: value, max }))}
+      {field("to, %", max, (value) => set({ min, max: value }))}
+    </span>
+  );
+}
+
+function Chips() {
+  const { bin, categories } = state.query.value;
+  const cut = bin === null ? undefined : state.report.value?.calibration?.bins[bin];
+  return (
+    <>
+      {cut !== undefined && (
+        <button type="button" class="chip" onClick={() => setQuery({ bin: null })}>
+          bin {percent(cut.low, 0)} to {percent(cut.high, 0)} ×
+        </button>
+      )}
+      {categories !== null && (
+        <button type="button" class="chip" onClick={() => setQuery({ categories: null })}>
+          {categories.length === 1 ? categories[0] : plural(categories.length, "category", "categories")} ×
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Pixels; the style sheet sets the same. */
+const ROW_HEIGHT = 76;
+/** Rows beyond the edges, so that a slow scroll never shows a gap. */
+const MARGIN = 6;
+
+function Table() {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const found = state.found.value;
+  const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - MARGIN);
+  const last = Math.min(found.length, Math.ceil((view.top + view.height) / ROW_HEIGHT) + MARGIN);
+  const age = state.rowsAge.value;
+  const cursor = state.cursor.value;
+
+  useEffect(() => showRows([...found.subarray(first, last)]), [found, first, last, age]);
+
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setView(({ top }) => ({ top, height: element.clientHeight })));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  // The cursor stays in view.
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const top = cursor * ROW_HEIGHT;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + ROW_HEIGHT > element.scrollTop + element.clientHeight) element.scrollTop = top + ROW_HEIGHT - element.clientHeight;
+  }, [cursor]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -found.length, End: found.length }[event.key];
+    if (by !== undefined) {
+      event.preventDefault();
+      step(by);
+    } else if (event.key === "Enter") {
+      const index = found[cursor];
+      if (index !== undefined) void openItem(index);
+    }
+  };
+
+  return (
+    <div
+      ref={box}
+      class="items"
+      role="grid"
+      aria-label="Items; j and k move, Enter opens"
+      aria-rowcount={found.length + 1}
+      aria-activedescendant={found.length > 0 ? `item-${found[cursor]}` : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onScroll={({ currentTarget }) => setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })}
+    >
+      <div class="item-row item-head" role="row" aria-rowindex={1}>
+        <Head name="line" label="Line" />
+        <Head name="question" label="Question" />
+        <span role="columnheader">Choices: ln p, per character</span>
+        <Head name="confidence" label="Sure" />
+        <Head name="correct" label="Result" />
+      </div>
+      <div class="item-space" role="rowgroup" style={{ height: `${found.length * ROW_HEIGHT}px` }}>
+        {[...found.subarray(first, last)].map((index, i) => (
+          <Row key={index} index={index} place={first + i} row={state.rows.value.get(index)} isCurrent={first + i === cursor} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Head({ name, label }: { name: ItemSort; label: string }) {
+  const { sort, descending } = state.query.value;
+  const direction = sort !== name ? "none" : descending ? "descending" : "ascending";
+  return (
+    <span role="columnheader" aria-sort={direction}>
+      <button type="button" class="sort" tabIndex={-1} onClick={() => setQuery({ sort: name, descending: sort === name && !descending })}>
+        {label}
+        <span aria-hidden="true">{direction === "none" ? "" : descending ? " ↓" : " ↑"}</span>
+      </button>
+    </span>
+  );
+}
+
+function Row({ index, place, row, isCurrent }: { index: number; place: number; row: ItemRow | undefined; isCurrent: boolean }) {
+  return (
+    <div
+      id={`item-${index}`}
+      class={`item-row${isCurrent ? " current" : ""}`}
+      role="row"
+      aria-rowindex={place + 2}
+      aria-selected={isCurrent}
+      style={{ transform: `translateY(${place * ROW_HEIGHT}px)` }}
+      onClick={() => void openItem(index)}
+    >
+      {row === undefined ? (
+        <span role="gridcell" class="hint">
+          …
+        </span>
+      ) : (
+        <Cells row={row} />
+      )}
+    </div>
+  );
+}
+
+function Cells({ row }: { row: ItemRow }) {
+  return (
+    <>
+      <span role="gridcell" class="item-line">
+        {row.line}
+      </span>
+      <span role="gridcell" class="item-question">
+        <span class="clamp">{row.error ?? row.question}</span>
+        {row.category !== null && <span class="hint">{row.category}</span>}
+      </span>
+      <span role="gridcell" class="item-choices">
+        {row.choices.slice(0, 4).map((choice) => (
+          <span key={choice.letter} class={`choice${choice.is_gold ? " gold" : ""}${choice.is_pick ? " pick" : ""}`}>
+            <span class="mark" aria-label={choice.is_gold ? "right" : choice.is_pick ? "picked" : ""}>
+              {choice.is_pick ? "▸" : ""}
+              {choice.is_gold ? "✓" : ""}
+            </span>
+            <span class="choice-text">{choice.text}</span>
+            <span class="choice-number">{fixed(choice.loglikelihood, 2)}</span>
+            <span class="choice-number">{choice.per_char === null ? "–" : fixed(choice.per_char, 2)}</span>
+          </span>
+        ))}
+      </span>
+      <span role="gridcell" class="item-sure">
+        {row.confidence === null ? "–" : percent(row.confidence, 0)}
+      </span>
+      <span role="gridcell" class={`item-result ${row.error !== null ? "failed" : row.is_correct === true ? "is-right" : row.is_correct === false ? "is-wrong" : ""}`}>
+        {row.error !== null ? "failed" : row.is_correct === null ? "–" : row.is_correct ? "right" : "wrong"}
+        <span class="hint">{[...(row.is_tied ? ["tie"] : []), ...(row.rules_disagree ? ["rules part"] : []), ...(row.is_flagged ? ["flag"] : [])].join(" · ")}</span>
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,139 @@
+// Step 1: which model.
+
+import { Address, Bar, Field, FilePicker, Problem } from "./parts.tsx";
+import { bytes, count, parameters, text } from "../text.ts";
+import * as state from "../state.ts";
+import { chooseCatalogModel, chooseModelFiles, chooseModelUrl, loadChosenModel, stopDownload } from "../actions.ts";
+
+const OWN = "";
+
+export function ModelStep() {
+  const { value } = state.model;
+  const busy = state.isBusy.value;
+  const entry = value.kind === "chosen" ? value.entry : null;
+  return (
+    <section class="step" aria-labelledby="step-model" data-drop="model">
+      <h2 id="step-model">
+        <span class="number">1</span> {text.model.heading}
+      </h2>
+      <Field label={text.model.served}>
+        <select
+          value={entry?.url ?? OWN}
+          disabled={busy}
+          onChange={({ currentTarget }) => {
+            const chosen = state.catalog.value.find(({ url }) => url === currentTarget.value);
+            if (chosen !== undefined) chooseCatalogModel(chosen);
+          }}
+        >
+          {entry === null && <option value={OWN}>{nameOf(value)}</option>}
+          {state.catalog.value.map(({ name, url, n_bytes }) => (
+            <option key={url} value={url}>
+              {n_bytes === null ? name : `${name} (${bytes(n_bytes)})`}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {entry !== null && (
+        <p class="hint">
+          {[entry.note, entry.license].filter((part) => part !== null).join(" · ")}{" "}
+          <button type="button" class="quiet" disabled={busy} onClick={() => void loadChosenModel()}>
+            {text.model.load}
+          </button>
+        </p>
+      )}
+      <Status />
+      <FilePicker label={text.model.file} hint={text.model.drop} accept=".gguf" multiple disabled={busy} onFiles={(files) => void chooseModelFiles(files)} />
+      <details class="more">
+        <summary>From an address</summary>
+        <Address label={text.model.url} action={text.model.open} placeholder="https://…/model.gguf" disabled={busy} onAddress={(address) => void chooseModelUrl(address)} />
+      </details>
+    </section>
+  );
+}
+
+function nameOf(value: state.ModelPhase): string {
+  switch (value.kind) {
+    case "none":
+      return "";
+    case "chosen":
+      return value.entry.name;
+    case "downloading":
+    case "loading":
+    case "failed":
+      return value.name;
+    case "ready":
+      return value.file.name;
+  }
+}
+
+function Status() {
+  const { value } = state.model;
+  switch (value.kind) {
+    case "none":
+    case "chosen":
+      return null;
+    case "failed":
+      return <Problem error={value.error} name={value.name} />;
+    case "downloading": {
+      const { progress } = value;
+      const share = progress?.n_bytes_total ? progress.n_bytes_done / progress.n_bytes_total : null;
+      return (
+        <div class="working">
+          <Bar value={share} label={text.model.downloading} />
+          <p class="hint">
+            {text.model.downloading} {value.name}
+            {progress !== null && `: ${bytes(progress.n_bytes_done)} at ${bytes(progress.bytes_per_second)}/s`}{" "}
+            <button type="button" class="quiet" onClick={stopDownload}>
+              {text.model.cancel}
+            </button>
+          </p>
+        </div>
+      );
+    }
+    case "loading":
+      return (
+        <div class="working">
+          <Bar value={value.total_bytes === 0 ? null : value.n_bytes / value.total_bytes} label={text.model.loading} />
+          <p class="hint">
+            {text.model.loading} {value.name}
+          </p>
+        </div>
+      );
+    case "ready": {
+      const { info, file } = value;
+      return (
+        <dl class="facts">
+          <Fact name="Architecture" value={`${info.architecture}, ${info.n_layers} layers of width ${count(info.d_model)}`} />
+          <Fact name="Parameters" value={parameters(info.n_params)} />
+          <Fact
+            name="Quantisation"
+            value={Object.entries(info.n_params_by_type)
+              .sort(([, a], [, b]) => b - a)
+              .map(([type, n]) => `${type} ${((100 * n) / info.n_params).toFixed(n / info.n_params > 0.01 ? 0 : 2)}\u202F%`)
+              .join(" · ")}
+          />
+          <Fact name="Context" value={`${count(info.n_ctx)} tokens`} />
+          <Fact name="Tokenizer" value={`${info.tokenizer}, ${count(info.n_vocab)} entries`} />
+          <Fact name="Memory" value={`${bytes(info.n_weight_bytes)} of weights, file ${bytes(file.size)}`} />
+          <Fact name="Engine" value={engineName(info.engine)} />
+          <div>
+            <dt>SHA-256</dt>
+            <dd class="hash">{state.modelSha256.value ?? "being computed…"}</dd>
+          </div>
+        </dl>
+      );
+    }
+  }
+}
+
+function engineName(engine: string): string {
+  const threads = state.engine.value?.n_threads ?? 1;
+  return `${engine}, ${threads === 1 ? "one thread" : `${threads} threads`}`;
+}
+
+const Fact = ({ name, value }: { name: string; value: string }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+);

@@ -1,0 +1,109 @@
+// Step 3: the run, and how far it is.
+
+import { Bar, Problem } from "./parts.tsx";
+import { count, duration, plural, text } from "../text.ts";
+import * as state from "../state.ts";
+import { cancelRun, openProfile, pauseRun, resumeRun, startRun } from "../actions.ts";
+import { FLAGS, PROFILES } from "../text.ts";
+import type { SyntheticProfile } from "../types.ts";
+
+export function RunStep() {
+  const phase = state.runPhase.value;
+  const canRun = !state.isBusy.value && state.task.value.kind === "ready" && state.taskError.value === null && (state.model.value.kind === "ready" || state.model.value.kind === "chosen");
+  return (
+    <section class="step" aria-labelledby="step-run">
+      <h2 id="step-run">
+        <span class="number">3</span> {text.run.heading}
+      </h2>
+      <div class="controls">
+        <button type="button" class="primary" disabled={!canRun} onClick={() => void startRun()}>
+          {text.run.run}
+        </button>
+        {phase === "running" && (
+          <button type="button" onClick={() => void pauseRun()}>
+            {text.run.pause}
+          </button>
+        )}
+        {phase === "paused" && (
+          <button type="button" onClick={() => void resumeRun()}>
+            {text.run.resume}
+          </button>
+        )}
+        {(phase === "running" || phase === "paused") && (
+          <button type="button" onClick={() => void cancelRun()}>
+            {text.run.cancel}
+          </button>
+        )}
+      </div>
+      <Progress />
+      {state.runError.value !== null && <Problem error={state.runError.value} />}
+      <Boundary />
+      <Lesson />
+    </section>
+  );
+}
+
+function Progress() {
+  const { value: progress } = state.progress;
+  const phase = state.runPhase.value;
+  if (phase === "starting") return <p class="hint">Getting the model ready…</p>;
+  if (progress === null || phase === "idle") return null;
+  const share = progress.phase === "done" ? 1 : progress.n_tokens_total === 0 ? 0 : progress.n_done / Math.max(1, progress.n_total);
+  return (
+    <div class="working" aria-busy={phase === "running"}>
+      <Bar value={share} label="Progress of the run" />
+      <p class="numbers">
+        <span>{phase === "done" ? text.run.phases.done : phase === "cancelled" ? "Cancelled" : phase === "paused" ? "Paused" : text.run.phases[progress.phase]}</span>
+        <span>
+          {count(progress.n_done)} of {plural(progress.n_total, "doc")}
+        </span>
+        {progress.tokens_per_second !== null && <span>{count(Math.round(progress.tokens_per_second))} tokens/s</span>}
+        {progress.seconds_left !== null && phase === "running" && <span>{duration(progress.seconds_left)} left</span>}
+        {phase === "done" && state.run.value?.meta.seconds != null && <span>{duration(state.run.value.meta.seconds)} in all</span>}
+      </p>
+    </div>
+  );
+}
+
+/** What is odd about how the docs meet the tokenizer, known before anything is scored. */
+function Boundary() {
+  const { value: prepared } = state.prepared;
+  if (prepared === null) return null;
+  return (
+    <details class="more">
+      <summary>
+        {prepared.flags.length === 0 ? "Nothing odd at the joins" : `Boundary report: ${plural(prepared.flags.length, "thing")} to know`}
+      </summary>
+      <p class="hint">
+        {plural(prepared.n_requests, "continuation")}, {plural(prepared.n_tokens, "token")} to feed, longest sequence {count(prepared.longest)} of {count(prepared.max_length)}. An empty context stands for{" "}
+        <code>{prepared.prefix_token.text}</code> ({prepared.prefix_token.id}).
+      </p>
+      <ul>
+        {prepared.flags.map(({ flag, n_docs, lines }) => (
+          <li key={flag}>
+            <strong>{FLAGS[flag].name}</strong>: {plural(n_docs, "doc")}, as in line {lines.join(", ")}. {FLAGS[flag].gloss}.
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const LESSONS = ["strong_calibrated", "strong_overconfident", "weak_calibrated"] as const satisfies readonly SyntheticProfile[];
+
+function Lesson() {
+  const { value: current } = state.profile;
+  return (
+    <div class="lesson">
+      <p class="hint">No model at hand? Look at three made-up ones and learn to read the calibration diagram:</p>
+      <div class="controls">
+        {LESSONS.map((profile) => (
+          <button key={profile} type="button" class="quiet" aria-pressed={current === profile} disabled={state.isBusy.value} onClick={() => void openProfile(profile)}>
+            {PROFILES[profile].name}
+          </button>
+        ))}
+      </div>
+      {current !== null && <p>{PROFILES[current].lesson}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+// The page's end of a worker: calls become promises of results, events go to handlers.
+//
+// In: a worker that was started. Out: one async function per call of its interface. Nothing here rejects: an error is a value.
+
+import type { Result } from "../result.ts";
+import type { AnalysisCalls, AnalysisEvents, EngineCalls, EngineEvents, EvalErrorLike, Event, HashCalls, Reply } from "./protocol.ts";
+
+export type Client<Calls> = {
+  [K in keyof Calls]: Calls[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Result<R, EvalErrorLike>> : never;
+};
+export type Handlers<Events> = { [K in keyof Events]: (data: Events[K]) => void };
+
+export interface WorkerHandle<Calls> {
+  call: Client<Calls>;
+  close(): void;
+}
+
+const startWorker = (name: string): Worker => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name });
+
+export const startEngine = (handlers: Handlers<EngineEvents>): WorkerHandle<EngineCalls> => clientOf<EngineCalls, EngineEvents>(startWorker("engine"), handlers);
+export const startAnalysis = (handlers: Handlers<AnalysisEvents>): WorkerHandle<AnalysisCalls> =>
+  clientOf<AnalysisCalls, AnalysisEvents>(startWorker("analysis"), handlers);
+export const startHash = (): WorkerHandle<HashCalls> => clientOf<HashCalls, Record<never, never>>(startWorker("hash"), {});
+
+export function clientOf<Calls extends object, Events extends object>(worker: Worker, handlers: Handlers<Events>): WorkerHandle<Calls> {
+  const waiting = new Map<number, (result: Result<unknown, EvalErrorLike>) => void>();
+  let n = 0;
+  worker.addEventListener("message", ({ data }: MessageEvent<Reply | Event<Events>>) => {
+    if ("event" in data) {
+      handlers[data.event](data.data);
+      return;
+    }
+    waiting.get(data.id)?.(data.result);
+    waiting.delete(data.id);
+  });
+  // The script could not be loaded, or the engine's memory ran out: whoever waits has to learn it.
+  worker.addEventListener("error", (event) => {
+    for (const resolve of waiting.values()) resolve({ ok: false, error: { kind: "internal", place: null, message: event.message || "the worker stopped" } });
+    waiting.clear();
+  });
+  const send = (call: string, args: unknown[]): Promise<Result<unknown, EvalErrorLike>> =>
+    new Promise((resolve) => {
+      n += 1;
+      waiting.set(n, resolve);
+      worker.postMessage({ id: n, call, args }, args.filter((arg) => arg instanceof MessagePort));
+    });
+  // Every property is a call by that name: the types above say which there are.
+  const call = new Proxy({}, { get: (_, name) => (...args: unknown[]) => send(String(name), args) }) as Client<Calls>;
+  return { call, close: () => worker.terminate() };
+}
