@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import type { Plugin } from "vite";
 
 const PLACE = "const MANIFEST = null;";
@@ -16,7 +16,7 @@ export function serviceWorkerManifest(): Plugin {
     name: "service-worker-manifest",
     apply: "build",
     configResolved(config) {
-      outDir = join(config.root, config.build.outDir);
+      outDir = resolve(config.root, config.build.outDir);
     },
     closeBundle: {
       order: "post",

@@ -3,17 +3,18 @@
 //! In: a [`Doc`] (text) and the tokenizer. Out: [`EncodedDoc`]: ids, and the flags of the boundary report.
 //! Nothing is dropped in silence: a continuation that comes out empty is encoded alone and flagged.
 //!
-//! Source: lm-evaluation-harness 0.4.13, `api/model.py` (`_encode_pair`), `models/huggingface.py` (truncation), `utils.py`
-//! (rolling windows); the rules are in evaluation order in [`Encoder::pair`].
+//! Source: lm-evaluation-harness 0.4.13, `api/model.py` (`loglikelihood`, `_encode_pair`), `models/huggingface.py` (BOS,
+//! truncation), `utils.py` (rolling windows); the rules are in evaluation order in [`Encoder::pair`].
 
 use crate::engine::Sequence;
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::score::BoundaryFlag;
 use crate::spec::{AddBos, RunSpec};
 use crate::task::doc::{Doc, OutputType};
-use crate::tokenizer::{AddSpecial, Piece, Tokenizer};
+use crate::tokenizer::{Piece, Tokenizer};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use ts_rs::TS;
 
@@ -47,6 +48,9 @@ pub struct EncodedDoc {
 }
 
 /// Encodes docs under the settings of one run.
+///
+/// It remembers the ids of every stretch of text that it met: choices share their context, docs their few-shot examples. Make a
+/// new one now and then to forget.
 pub struct Encoder<'a> {
     tokenizer: &'a Tokenizer,
     add_bos: AddBos,
@@ -54,6 +58,7 @@ pub struct Encoder<'a> {
     /// Tokens that fit into the model at once.
     max_length: usize,
     mutual_info: bool,
+    known: RefCell<HashMap<String, Vec<u32>>>,
 }
 
 /// Whitespace that Python's `str.rstrip()` takes: Unicode's White_Space and the four separators U+001C to U+001F.
@@ -68,7 +73,8 @@ impl<'a> Encoder<'a> {
     /// Settles prefix token and window.
     ///
     /// # Errors
-    /// `RunSpec` where there is no token for an empty context, the chosen one is outside the vocabulary, or the window is empty.
+    /// `RunSpec` where there is no token for an empty context or for the BOS that is asked for, where the chosen prefix token is
+    /// outside the vocabulary, or where the window does not fit the model.
     pub fn new(tokenizer: &'a Tokenizer, spec: &RunSpec, n_ctx: usize) -> Result<Self> {
         let bad = |key: &str, message: String| EvalError::new(ErrorKind::RunSpec, message).at(format!("setting \"{key}\""));
         let prefix_id = spec
@@ -79,11 +85,14 @@ impl<'a> Encoder<'a> {
         if prefix_id as usize >= tokenizer.n_vocab() {
             return Err(bad("prefix_token_id", format!("token {prefix_id} is outside the vocabulary of {}", tokenizer.n_vocab())));
         }
+        if spec.add_bos == AddBos::Yes && tokenizer.bos_id().is_none() {
+            return Err(bad("add_bos", "the model has no BOS".into()));
+        }
         let max_length = spec.max_length.unwrap_or(n_ctx);
         if max_length < 2 || max_length > n_ctx {
             return Err(bad("max_length", format!("is {max_length}, the model takes 2 to {n_ctx} tokens")));
         }
-        Ok(Self { tokenizer, add_bos: spec.add_bos, prefix_id, max_length, mutual_info: spec.mutual_info })
+        Ok(Self { tokenizer, add_bos: spec.add_bos, prefix_id, max_length, mutual_info: spec.mutual_info, known: RefCell::default() })
     }
 
     /// The token that stands for an empty context.
@@ -95,24 +104,43 @@ impl<'a> Encoder<'a> {
     pub fn adds_bos(&self) -> bool {
         match self.add_bos {
             AddBos::Auto => self.tokenizer.adds_bos(),
-            AddBos::Yes => self.tokenizer.bos_id().is_some(),
+            AddBos::Yes => true,
             AddBos::No => false,
         }
     }
 
-    /// Ids of a text that starts a sequence: BOS in front where the settings say so, never twice.
-    fn start(&self, text: &str) -> Result<Vec<u32>> {
-        let ids = self.tokenizer.encode(text, AddSpecial::No)?;
-        match self.tokenizer.bos_id().filter(|_| self.adds_bos()) {
-            Some(bos) if ids.first() != Some(&bos) => Ok(std::iter::once(bos).chain(ids).collect()),
-            _ => Ok(ids),
+    /// Ids of a text alone.
+    fn ids(&self, text: &str) -> Result<Vec<u32>> {
+        let mut known = self.known.borrow_mut();
+        let mut ids = Vec::new();
+        for stretch in self.tokenizer.stretches(text) {
+            if let Some(known) = known.get(stretch) {
+                ids.extend_from_slice(known);
+            } else {
+                let new = self.tokenizer.encode(stretch)?;
+                ids.extend_from_slice(&new);
+                known.insert(stretch.to_owned(), new);
+            }
         }
+        Ok(ids)
     }
 
-    /// Encodes one pair; `encoded_context` gives the ids of a context, from memory where it was met before.
+    /// Ids of a text that starts a sequence: BOS in front where the settings say so, never twice.
+    fn start(&self, text: &str) -> Result<Vec<u32>> {
+        let mut ids = self.ids(text)?;
+        if let Some(bos) = self.tokenizer.bos_id().filter(|bos| self.adds_bos() && ids.first() != Some(bos)) {
+            ids.insert(0, bos);
+        }
+        Ok(ids)
+    }
+
+    /// Encodes one pair. Flags say what is odd about the join.
+    ///
+    /// DIFFERS: where lm-eval stops with an assertion, a run goes on. An empty continuation is encoded alone; a context of
+    /// whitespace alone, and a continuation that is nothing but the prefix token, follow the prefix token.
     fn pair(&self, context: &str, continuation: &str, contexts: &mut Contexts, flags: &mut BTreeSet<BoundaryFlag>) -> Result<EncodedRequest> {
         if context.is_empty() {
-            let continuation = self.tokenizer.encode(continuation, AddSpecial::No)?;
+            let continuation = self.ids(continuation)?;
             if continuation.is_empty() {
                 flags.insert(BoundaryFlag::EmptyContinuation);
             }
@@ -138,9 +166,9 @@ impl<'a> Encoder<'a> {
         let mut continuation_ids = whole.get(context_ids.len()..).unwrap_or_default().to_vec();
         if continuation_ids.is_empty() {
             flags.insert(BoundaryFlag::EmptyContinuation);
-            continuation_ids = self.tokenizer.encode(&format!("{moved}{continuation}"), AddSpecial::No)?;
+            continuation_ids = self.ids(&format!("{moved}{continuation}"))?;
         }
-        // A context of whitespace alone leaves nothing to condition on.
+        // A context of whitespace alone has moved to the continuation.
         let context_ids = if context_ids.is_empty() { Arc::from([self.prefix_id]) } else { context_ids };
         self.fit(context_ids, continuation_ids, flags)
     }
@@ -296,5 +324,215 @@ pub fn join_view(tokenizer: &Tokenizer, doc: &Doc, encoded: &EncodedDoc) -> Join
         context_end: view(&context[context.len().saturating_sub(SHOWN_CONTEXT)..]),
         n_context_tokens: context.len(),
         continuations: encoded.requests.iter().map(|r| view(&r.continuation)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::tests::small;
+    use crate::task::doc::Request;
+    use crate::tokenizer::TokenizerSpec;
+
+    /// A doc of pairs; the choices are the continuations without their first space.
+    fn doc(output_type: OutputType, requests: &[(&str, &str)]) -> Doc {
+        Doc {
+            doc_id: 0,
+            index: 0,
+            line: 7,
+            task: String::new(),
+            row: serde_json::Value::Null,
+            category: None,
+            question: String::new(),
+            output_type,
+            requests: requests.iter().map(|&(context, continuation)| Request { context: context.into(), continuation: continuation.into() }).collect(),
+            choices: requests.iter().map(|(_, c)| c.strip_prefix(' ').unwrap_or(c).to_owned()).collect(),
+            gold: vec![0],
+            target: serde_json::Value::Null,
+            doc_hash: String::new(),
+            prompt_hash: String::new(),
+            target_hash: String::new(),
+        }
+    }
+
+    fn tokenizer() -> Tokenizer {
+        Tokenizer::from_spec(small("gpt-2")).expect("a sound vocabulary")
+    }
+
+    fn encode_with(tokenizer: &Tokenizer, spec: &RunSpec, n_ctx: usize, doc: &Doc) -> Result<EncodedDoc> {
+        Encoder::new(tokenizer, spec, n_ctx)?.doc(doc)
+    }
+
+    /// Context, continuation and flags of one pair, tokens as they stand in the vocabulary.
+    fn pair(context: &str, continuation: &str) -> (String, String, Vec<BoundaryFlag>) {
+        let t = tokenizer();
+        let encoded = encode_with(&t, &RunSpec::default(), 100, &doc(OutputType::Loglikelihood, &[(context, continuation)])).expect("it fits");
+        let shown = |ids: &[u32]| ids.iter().map(|&id| t.token(id).expect("an id of the vocabulary")).collect::<Vec<_>>().join("|");
+        (shown(&encoded.requests[0].context), shown(&encoded.requests[0].continuation), encoded.flags)
+    }
+
+    fn flags_of_choices(requests: &[(&str, &str)], choices: &[&str]) -> Vec<BoundaryFlag> {
+        let mut doc = doc(OutputType::MultipleChoice, requests);
+        doc.choices = choices.iter().map(|&c| c.to_owned()).collect();
+        encode_with(&tokenizer(), &RunSpec::default(), 100, &doc).expect("it fits").flags
+    }
+
+    #[test]
+    fn context_and_continuation_meet_where_their_tokens_do() {
+        assert_eq!(pair("xy", " A"), ("x|y".into(), "ĠA".into(), vec![]));
+    }
+
+    #[test]
+    fn trailing_whitespace_of_the_context_moves_to_the_continuation() {
+        assert_eq!(pair("x ", "b"), ("x".into(), "Ġb".into(), vec![BoundaryFlag::WhitespaceMoved]));
+        assert_eq!(pair("x\n", "A"), ("x".into(), "Ċ|A".into(), vec![BoundaryFlag::WhitespaceMoved]));
+    }
+
+    #[test]
+    fn whitespace_is_what_python_strips() {
+        // chr(c).isspace() in Python 3.11, all code points.
+        let python = [
+            0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x85, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006,
+            0x2007, 0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
+        ];
+        let ours: Vec<u32> = ('\0'..=char::MAX).filter(|&c| is_python_space(c)).map(u32::from).collect();
+        assert_eq!(ours, python);
+    }
+
+    #[test]
+    fn a_token_that_spans_the_join_belongs_to_the_context() {
+        // "abc" is `ab|c`, "a" is `a`: the first token of the whole is not the context's.
+        assert_eq!(pair("a", "bc"), ("a".into(), "c".into(), vec![BoundaryFlag::MergeAcrossJoin]));
+    }
+
+    #[test]
+    fn a_continuation_that_a_merge_swallows_is_encoded_alone() {
+        assert_eq!(pair("a", "b"), ("a".into(), "b".into(), vec![BoundaryFlag::MergeAcrossJoin, BoundaryFlag::EmptyContinuation]));
+    }
+
+    #[test]
+    fn an_empty_continuation_has_no_tokens_and_is_flagged() {
+        assert_eq!(pair("x", ""), ("x".into(), "".into(), vec![BoundaryFlag::EmptyContinuation]));
+        assert_eq!(pair("", ""), ("<s>".into(), "".into(), vec![BoundaryFlag::EmptyContinuation]));
+        // The whitespace that moved is all there is to score.
+        assert_eq!(pair("x ", ""), ("x".into(), "Ġ".into(), vec![BoundaryFlag::WhitespaceMoved]));
+    }
+
+    #[test]
+    fn an_empty_context_becomes_the_prefix_token() {
+        assert_eq!(pair("", " A"), ("<s>".into(), "ĠA".into(), vec![]));
+        assert_eq!(pair("", "<s>x"), ("<s>".into(), "x".into(), vec![]));
+        assert_eq!(pair("", "<s>"), ("<s>".into(), "<s>".into(), vec![]));
+    }
+
+    #[test]
+    fn a_context_of_whitespace_alone_becomes_the_prefix_token() {
+        assert_eq!(pair("  \n", "b"), ("<s>".into(), "Ġ|Ġ|Ċ|b".into(), vec![BoundaryFlag::WhitespaceMoved]));
+    }
+
+    #[test]
+    fn the_prefix_token_is_the_chosen_one_else_bos_else_eos() {
+        let prefix = |spec: TokenizerSpec, chosen: Option<u32>| {
+            let tokenizer = Tokenizer::from_spec(spec).expect("a sound vocabulary");
+            Encoder::new(&tokenizer, &RunSpec { prefix_token_id: chosen, ..RunSpec::default() }, 100).map(|e| e.prefix_id())
+        };
+        assert_eq!(prefix(small("gpt-2"), Some(5)), Ok(5));
+        assert_eq!(prefix(small("gpt-2"), None), Ok(0));
+        assert_eq!(prefix(TokenizerSpec { bos_id: None, ..small("gpt-2") }, None), Ok(1));
+        let neither = TokenizerSpec { bos_id: None, eos_id: None, ..small("gpt-2") };
+        assert_eq!(prefix(neither, None).map_err(|e| e.kind), Err(ErrorKind::RunSpec));
+        assert_eq!(prefix(small("gpt-2"), Some(100_000)).map_err(|e| e.kind), Err(ErrorKind::RunSpec));
+    }
+
+    #[test]
+    fn bos_comes_in_front_once() {
+        let spec = RunSpec { add_bos: AddBos::Yes, ..RunSpec::default() };
+        for context in ["x", "<s>x"] {
+            let encoded = encode_with(&tokenizer(), &spec, 100, &doc(OutputType::Loglikelihood, &[(context, " A")])).expect("it fits");
+            assert_eq!(encoded.requests[0].context.iter().filter(|&&id| id == 0).count(), 1, "{context}");
+            assert_eq!(encoded.requests[0].context.len(), 2, "{context}");
+            assert_eq!(encoded.requests[0].continuation.len(), 1, "{context}");
+        }
+    }
+
+    #[test]
+    fn bos_does_not_come_twice_where_it_is_also_the_prefix_token() {
+        let spec = RunSpec { add_bos: AddBos::Yes, ..RunSpec::default() };
+        let encoded = encode_with(&tokenizer(), &spec, 100, &doc(OutputType::Loglikelihood, &[("", " A")])).expect("it fits");
+        assert_eq!((&encoded.requests[0].context[..], encoded.requests[0].continuation.len()), (&[0][..], 1));
+    }
+
+    #[test]
+    fn asking_for_a_bos_that_is_not_there_is_an_error() {
+        let tokenizer = Tokenizer::from_spec(TokenizerSpec { bos_id: None, ..small("gpt-2") }).expect("a sound vocabulary");
+        let spec = RunSpec { add_bos: AddBos::Yes, ..RunSpec::default() };
+        assert_eq!(Encoder::new(&tokenizer, &spec, 100).map(|_| ()).map_err(|e| e.kind), Err(ErrorKind::RunSpec));
+    }
+
+    #[test]
+    fn the_left_is_cut_so_that_what_is_fed_fits() {
+        // 6 + 3 tokens; the last is not fed, so 8 fit as they are, and a window of 4 keeps the last 5: 2 of the context.
+        let doc = doc(OutputType::Loglikelihood, &[("xyzxyz", "uvw")]);
+        let lengths = |n_ctx| {
+            let encoded = encode_with(&tokenizer(), &RunSpec::default(), n_ctx, &doc).expect("it fits");
+            (encoded.requests[0].context.len(), encoded.requests[0].continuation.len(), encoded.flags)
+        };
+        assert_eq!(lengths(8), (6, 3, vec![]));
+        assert_eq!(lengths(7), (5, 3, vec![BoundaryFlag::Truncated]));
+        assert_eq!(lengths(4), (2, 3, vec![BoundaryFlag::Truncated]));
+        assert_eq!(lengths(3), (1, 3, vec![BoundaryFlag::Truncated]));
+        let error = encode_with(&tokenizer(), &RunSpec::default(), 2, &doc).expect_err("three tokens in a window of two");
+        assert_eq!((error.kind, error.place.as_deref()), (ErrorKind::ContextTooLong, Some("line 7")));
+    }
+
+    #[test]
+    fn rolling_windows_score_every_token_once() {
+        // Seven tokens in windows of three, lm-eval's: each window's first token follows the one before it, the last window is
+        // filled up from the left.
+        let t = tokenizer();
+        let encoded = encode_with(&t, &RunSpec::default(), 3, &doc(OutputType::LoglikelihoodRolling, &[("", "tuvwxyz")])).expect("windows");
+        let shown = |ids: &[u32]| ids.iter().map(|&id| t.token(id).expect("an id of the vocabulary")).collect::<String>();
+        let windows: Vec<_> = encoded.requests.iter().map(|r| (shown(&r.context), shown(&r.continuation))).collect();
+        assert_eq!(windows, [("<s>", "tuv"), ("v", "wxy"), ("wxy", "z")].map(|(a, b)| (a.to_owned(), b.to_owned())));
+    }
+
+    #[test]
+    fn an_empty_document_has_no_window() {
+        let encoded = encode_with(&tokenizer(), &RunSpec::default(), 3, &doc(OutputType::LoglikelihoodRolling, &[("", "")])).expect("nothing to do");
+        assert_eq!(encoded.requests, []);
+    }
+
+    #[test]
+    fn mutual_information_asks_for_each_choice_after_nothing_and_after_answer() {
+        let t = tokenizer();
+        let spec = RunSpec { mutual_info: true, ..RunSpec::default() };
+        let encoded = encode_with(&t, &spec, 100, &doc(OutputType::MultipleChoice, &[("x", " A"), ("x", " b")])).expect("it fits");
+        let a = t.encode(" A").expect("ids");
+        assert_eq!(encoded.unconditional.len(), 2);
+        assert_eq!(encoded.unconditional[0], EncodedRequest { context: [0].into(), continuation: a.clone() });
+        assert_eq!(encoded.answer[0], EncodedRequest { context: t.encode("Answer:").expect("ids").into(), continuation: a });
+    }
+
+    #[test]
+    fn the_texts_of_choices_are_looked_at() {
+        use BoundaryFlag as F;
+        let pairs = [("x", " A"), ("x", " b")];
+        assert_eq!(flags_of_choices(&pairs, &["A", "b"]), []);
+        assert_eq!(flags_of_choices(&pairs, &["A ", "b"]), [F::TrailingWhitespace]);
+        assert_eq!(flags_of_choices(&pairs, &[" A", "b"]), [F::UnevenLeadingSpace]);
+        assert_eq!(flags_of_choices(&pairs, &["A", "A"]), [F::EqualChoices]);
+        assert_eq!(flags_of_choices(&[("x ", " A"), ("x ", " b")], &["A", "b"]), [F::DoubleSpace, F::LetterOfSeveralTokens, F::WhitespaceMoved]);
+        // " C" is no token of this vocabulary.
+        assert_eq!(flags_of_choices(&[("x", " A"), ("x", " C")], &["A", "C"]), [F::LetterOfSeveralTokens]);
+        assert_eq!(flags_of_choices(&[("x\u{4}", " A"), ("x", " b")], &["A", "b"]), [F::DroppedBytes]);
+    }
+
+    #[test]
+    fn what_was_met_before_does_not_change_the_ids() {
+        let t = tokenizer();
+        let encoder = Encoder::new(&t, &RunSpec::default(), 100).expect("sound settings");
+        for text in ["xy\nAb A\nb", "xy\nAb\n\nA", "xy\nAb A\nb ab"] {
+            assert_eq!(encoder.ids(text).expect("ids"), t.encode(text).expect("ids"), "{text:?}");
+        }
     }
 }

@@ -88,7 +88,7 @@ pub struct RunSpec {
     pub preset: Option<String>,
     /// lm-eval YAML, as text.
     pub task_yaml: Option<String>,
-    /// Prompt style for letter tasks (evaluation.md, section 2): `mmlu`, `question`, `parenthesized`, `no_labels`, `verbose`, `qa_pairs`, `chat`, `continuation`.
+    /// Prompt style for letter tasks : `mmlu`, `question`, `parenthesized`, `no_labels`, `verbose`, `qa_pairs`, `chat`, `continuation`.
     pub prompt_style: Option<String>,
     /// Overrides the config's `num_fewshot`.
     pub num_fewshot: Option<usize>,

@@ -142,7 +142,7 @@ impl Model {
     /// Tokens of a text, without special tokens in front: `{id, text}[]`.
     pub fn tokenize(&self, text: &str) -> Result<JsValue, JsValue> {
         let tokenizer = self.inner.borrow().tokenizer();
-        let ids = tokenizer.encode(text, crate::tokenizer::AddSpecial::No).map_err(throw)?;
+        let ids = tokenizer.encode(text).map_err(throw)?;
         to_js(&ids.into_iter().map(|id| TokenView::from(tokenizer.piece(id))).collect::<Vec<_>>())
     }
 

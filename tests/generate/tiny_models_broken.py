@@ -84,7 +84,7 @@ def recipes():
     recipe("key of 2^40 bytes", WEIGHTS, set=[u64(24, 2**40)])
     recipe("cut inside a key", WEIGHTS, keep_bytes=40)
     recipe("value of an unknown type", WEIGHTS, set=[u32(key("llama.block_count") - 4, 77)])
-    recipe("string that is not UTF-8", WEIGHTS, set=[[architecture + 8, "ff"]])
+    recipe("string that is not UTF-8", UNSUPPORTED, set=[[architecture + 8, "ff"]], names="architecture")
     recipe("array of 2^61 strings", WEIGHTS, set=[u64(tokens + 4, 2**61)])
     recipe("array of an unknown type", WEIGHTS, set=[u32(tokens, 77)])
     recipe("cut inside the tokens", WEIGHTS, keep_bytes=tokens + 500)

@@ -4,7 +4,7 @@ mod common;
 
 use common::{fixture, ids, json, real_model, shared, QWEN, SMOLLM2};
 use evaltab::model::gguf::Gguf;
-use evaltab::tokenizer::{AddSpecial, Tokenizer};
+use evaltab::tokenizer::Tokenizer;
 use std::path::Path;
 
 fn tokenizer_of(path: &Path) -> Tokenizer {
@@ -15,7 +15,7 @@ fn tokenizer_of(path: &Path) -> Tokenizer {
 fn compare_cases(tokenizer: &Tokenizer, cases: &[serde_json::Value]) {
     for case in cases {
         let text = case["text"].as_str().expect("text");
-        let got = tokenizer.encode(text, AddSpecial::No).expect("ids");
+        let got = tokenizer.encode(text).expect("ids");
         assert_eq!(got, ids(&case["ids"]), "{text:?}");
         if let Some(decoded) = case["decoded"].as_str() {
             assert_eq!(tokenizer.decode(&got).expect("text"), decoded, "{text:?}");

@@ -57,6 +57,11 @@ fn declarations() -> Declarations {
             Headline, FlagCount, Report,
         }
         evaltab::report::protocol { Fact, Protocol, PublishedNumber, ProtocolPart, ProtocolDifference, PublishedComparison }
+        evaltab::task { PresetInfo }
+        evaltab::model { ModelInfo, LoadStep }
+        evaltab::prompt { TokenView, JoinView }
+        evaltab::run { Phase, Step, FlaggedDocs, Prepared }
+        evaltab::evaluation { TaskInfo }
         evaltab::report::items { ItemColumns, RuleScore, ChoiceDetail, ItemDetail }
     }
 }

@@ -42,8 +42,8 @@ function latest(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-const cache = openCache();
-const analysis = startAnalysis({
+export const cache = openCache();
+export const analysis = startAnalysis({
   changed(run) {
     const isNew = state.run.value === null || state.run.value.meta.started_at !== run.meta.started_at || state.run.value.meta.task.name !== run.meta.task.name;
     state.run.value = run;
@@ -71,7 +71,7 @@ const analysis = startAnalysis({
 const isolated = isolate("./sw.js");
 let engine: Promise<WorkerHandle<EngineCalls>> | null = null;
 
-function startedEngine(): Promise<WorkerHandle<EngineCalls>> {
+export function startedEngine(): Promise<WorkerHandle<EngineCalls>> {
   engine ??= (async () => {
     await isolated;
     const handle = startEngine({
@@ -138,6 +138,9 @@ let modelChoice = 0;
 let downloading: AbortController | null = null;
 let hashing: Promise<void> = Promise.resolve();
 
+/** Once the chosen model's hash is known. */
+export const hashed = (): Promise<void> => hashing;
+
 export function chooseCatalogModel(entry: CatalogEntry): void {
   modelChoice += 1;
   downloading?.abort();
@@ -161,7 +164,7 @@ export async function chooseModelUrl(address: string): Promise<void> {
   if (url === null) return failModel(address, problem(text.errors.notAnAddress, address));
   const pinned = await pinHubUrl(url).catch((error: unknown) => ({ ok: false as const, error: problem(messageOf(error), url) }));
   if (!pinned.ok) return failModel(address, pinned.error);
-  await fetchModel({ url: pinned.value.url, n_bytes: pinned.value.n_bytes, sha256: pinned.value.sha256, name: null, source_url: pinned.value.url });
+  await fetchModel({ url: pinned.value.url, n_bytes: pinned.value.n_bytes, sha256: pinned.value.sha256, name: null, source_url: portable(pinned.value.url) });
 }
 
 /** Downloads and loads the chosen entry of the list; a no-op where a model is loaded. */
@@ -181,6 +184,12 @@ export function stopDownload(): void {
   state.model.value = first === undefined ? { kind: "none" } : { kind: "chosen", entry: first };
 }
 
+/** An address below the page's folder without the folder: so it holds wherever the same files are served. */
+function portable(url: string): string {
+  const folder = new URL("./", document.baseURI).href;
+  return url.startsWith(folder) ? url.slice(folder.length) : url;
+}
+
 function absolute(address: string): string | null {
   try {
     return new URL(address, document.baseURI).href;
@@ -195,7 +204,7 @@ function failModel(name: string, error: EvalErrorLike): void {
   announce(text.errors.sentence(error));
 }
 
-async function fetchModel(request: { url: string; n_bytes: number | null; sha256: string | null; name: string | null; source_url: string }): Promise<boolean> {
+export async function fetchModel(request: { url: string; n_bytes: number | null; sha256: string | null; name: string | null; source_url: string }): Promise<boolean> {
   const choice = ++modelChoice;
   downloading?.abort();
   downloading = new AbortController();
@@ -221,7 +230,7 @@ async function fetchModel(request: { url: string; n_bytes: number | null; sha256
   }
 }
 
-async function loadModel(file: SourceFile): Promise<boolean> {
+export async function loadModel(file: SourceFile): Promise<boolean> {
   const choice = ++modelChoice;
   state.model.value = { kind: "loading", name: file.name, n_bytes: 0, total_bytes: file.size };
   state.modelSha256.value = file.sha256;
@@ -286,7 +295,7 @@ export async function chooseTaskUrl(address: string): Promise<void> {
       const file = await download({ url: pinned.value.url, n_bytes: pinned.value.n_bytes, sha256: pinned.value.sha256 }, { cache: await cache });
       return file.ok ? rowsOf(file.value) : file;
     },
-    pinned.value.url,
+    portable(pinned.value.url),
   );
 }
 
@@ -319,7 +328,7 @@ function failTask(name: string, error: EvalErrorLike): void {
   announce(text.errors.sentence(error));
 }
 
-async function setTask(file: state.TaskFile, spec: RunSpec, fewshot: state.TaskFile | null = null): Promise<void> {
+export async function setTask(file: state.TaskFile, spec: RunSpec, fewshot: state.TaskFile | null = null): Promise<void> {
   const choice = ++taskChoice;
   batch(() => {
     state.task.value = { kind: "ready", file, fewshot };
@@ -355,7 +364,7 @@ export async function setSpec(patch: Partial<RunSpec>): Promise<void> {
 // Run
 
 /** The whole way: loads the chosen model where that has not been done, then runs. */
-export async function startRun(resume: string | null = null): Promise<void> {
+export async function startRun(resume: string | null = null, only: number[] | null = null): Promise<void> {
   if (state.isBusy.value) return;
   batch(() => {
     state.runPhase.value = "starting";
@@ -378,7 +387,7 @@ export async function startRun(resume: string | null = null): Promise<void> {
   state.runPhase.value = "running";
   state.isLive.value = true;
   announce(text.run.started);
-  const end = await call.run(runRequest({ rotation: 0, resume }));
+  const end = await call.run(runRequest({ rotation: 0, resume, only }));
   if (!end.ok) return fail(end.error);
   state.runPhase.value = end.value;
   announce(end.value === "done" ? text.run.finished : text.run.cancelled);
@@ -386,7 +395,7 @@ export async function startRun(resume: string | null = null): Promise<void> {
   await refreshSaved();
 }
 
-function runRequest(part: Pick<RunRequest, "rotation" | "resume">): RunRequest {
+function runRequest(part: Pick<RunRequest, "rotation" | "resume" | "only">): RunRequest {
   const { value: task } = state.task;
   const { value: model } = state.model;
   const provenance = {
@@ -395,7 +404,7 @@ function runRequest(part: Pick<RunRequest, "rotation" | "resume">): RunRequest {
     data_url: task.kind === "ready" ? task.file.url : null,
     machine: navigator.userAgent,
   };
-  return { spec: state.spec.value, provenance, only: null, ...part };
+  return { spec: state.spec.value, provenance, ...part };
 }
 
 export async function pauseRun(): Promise<void> {
@@ -479,7 +488,7 @@ export async function probeRotations(): Promise<void> {
   const { call } = await startedEngine();
   for (let rotation = 1; rotation < nOrders; rotation++) {
     state.runPhase.value = "running";
-    const end = await call.run(runRequest({ rotation, resume: null }));
+    const end = await call.run(runRequest({ rotation, resume: null, only: null }));
     if (!end.ok || end.value === "cancelled") {
       state.runPhase.value = "done";
       state.runError.value = end.ok ? null : end.error;
@@ -489,6 +498,13 @@ export async function probeRotations(): Promise<void> {
   state.runPhase.value = "done";
   const rotations = await analysis.call.rotations(state.options.value.rule);
   if (rotations.ok) state.rotations.value = rotations.value;
+}
+
+/** This run beside a kept one, doc by doc. */
+export async function compareWith(savedId: string, name: string): Promise<void> {
+  const comparison = await analysis.call.compare(savedId, state.options.value.rule);
+  if (comparison.ok) state.comparison.value = { name, comparison: comparison.value };
+  else state.historyError.value = comparison.error;
 }
 
 // Items
@@ -507,6 +523,12 @@ export function setQuery(patch: Partial<ItemQuery>): void {
   state.query.value = { ...state.query.value, ...patch };
   state.cursor.value = 0;
   void refreshFound();
+}
+
+/** The items behind a place in a chart. */
+export function showItems(patch: Partial<ItemQuery>): void {
+  setQuery({ ...state.DEFAULT_QUERY, ...patch });
+  state.itemsAsked.value += 1;
 }
 
 let wanted: number[] = [];

@@ -9,16 +9,23 @@ import { BreakdownView } from "./views/breakdown.tsx";
 import { CalibrationView } from "./views/calibration.tsx";
 import { BiasView } from "./views/bias.tsx";
 import { PublishedView } from "./views/published.tsx";
+import { ComparisonView } from "./views/comparison.tsx";
 import { ProtocolView } from "./views/protocol.tsx";
 import { ItemsView } from "./views/items.tsx";
 import { Drawer } from "./views/drawer.tsx";
 import { Downloads } from "./views/downloads.tsx";
+import { IncomingView, ShareView } from "./views/link.tsx";
+import { HistoryView } from "./views/history.tsx";
 import { Footer, Header } from "./views/frame.tsx";
 import { acceptDrops } from "./drops.ts";
 import { start } from "./actions.ts";
+import { watchAddress } from "./actions_link.ts";
 import * as state from "./state.ts";
 import { text } from "./text.ts";
 import "./style.css";
+
+/** Inside another page ("?embed=1"): only the steps and the report. */
+const isEmbedded = new URLSearchParams(location.search).get("embed") === "1";
 
 function Page() {
   return (
@@ -26,16 +33,18 @@ function Page() {
       <a class="skip" href="#report">
         {text.skip}
       </a>
-      <Header />
+      {!isEmbedded && <Header />}
       <main>
+        <IncomingView />
         <div class="steps">
           <ModelStep />
           <TaskStep />
           <RunStep />
         </div>
         <Report />
+        {!isEmbedded && <HistoryView />}
       </main>
-      <Footer />
+      {!isEmbedded && <Footer />}
       <Drawer />
       <p class="visually-hidden" role="status">
         {state.announcement.value}
@@ -55,7 +64,9 @@ function Report() {
           <BiasView />
           <ItemsView />
           <PublishedView />
+          <ComparisonView />
           <ProtocolView />
+          <ShareView />
           <Downloads />
         </>
       )}
@@ -67,4 +78,5 @@ const root = document.getElementById("page");
 if (root === null) throw new Error("the page has no element named page");
 render(<Page />, root);
 acceptDrops();
+watchAddress();
 void start();

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { DEFAULT_OPTIONS, DEFAULT_SPEC } from "./defaults.ts";
 import type { SavedRun } from "./history/runs.ts";
-import type { Verdict } from "./share/verify.ts";
+import type { Difference, Verdict } from "./share/verify.ts";
 import type { RunLink } from "./share/link.ts";
 import type { CacheEntry, StorageState } from "./sources/cache.ts";
 import type { CatalogEntry } from "./sources/catalog.ts";
@@ -12,7 +12,7 @@ import type { Progress } from "./sources/download.ts";
 import type { SourceFile } from "./sources/source_file.ts";
 import type { DocView, EngineInfo, EvalErrorLike, ItemQuery, ItemRow, ItemView, RunProgress, RunState } from "./worker/protocol.ts";
 import type { Calibration, CalibrationBootstrap, Comparison, ItemScore, Report, ReportOptions, RotationReport, RunSpec, SyntheticProfile } from "./types.ts";
-import type { ModelInfo, Prepared, TaskInfo } from "./pending.ts";
+import type { ModelInfo, Prepared, TaskInfo } from "./types.ts";
 
 export type ModelPhase =
   | { kind: "none" }
@@ -80,7 +80,7 @@ export const bootstrap = signal<CalibrationBootstrap | null>(null);
 /** Other runs' calibration, drawn over this one's; `of` is where it comes from. */
 export const overlays = signal<{ key: string; name: string; of: CalibrationSource; calibration: Calibration }[]>([]);
 export const rotations = signal<RotationReport | null>(null);
-export const comparison = signal<{ name: string; comparison: Comparison } | null>(null);
+export const comparison = signal<{ name: string; comparison: Comparison | null } | null>(null);
 
 export const DEFAULT_QUERY: ItemQuery = { filter: "all", search: "", categories: null, bin: null, confidence: null, sort: "line", descending: false };
 export const query = signal<ItemQuery>(DEFAULT_QUERY);
@@ -90,6 +90,8 @@ export const found = signal<Uint32Array>(new Uint32Array());
 export const rowsAge = signal(0);
 /** The rows in view. */
 export const rows = signal<ReadonlyMap<number, ItemRow>>(new Map());
+/** Counts how often a chart asked for its items: the table comes into view. */
+export const itemsAsked = signal(0);
 /** Place in `found` that the keyboard stands on. */
 export const cursor = signal(0);
 
@@ -104,7 +106,18 @@ export const storage = signal<StorageState | null>(null);
 export const link = signal<{ kind: "none" } | { kind: "ready"; href: string } | { kind: "file"; name: string; text: string } | { kind: "failed"; error: EvalErrorLike }>({ kind: "none" });
 /** A run that came by a link and waits to be looked at or run again. */
 export const incoming = signal<RunLink | null>(null);
-export const verdict = signal<Verdict | null>(null);
+/** Why a link or a run file was refused. */
+export const incomingError = signal<EvalErrorLike | null>(null);
+/** How one doc came out, as a link or a rerun has it; null where it failed. */
+export type CheckedDoc = Difference["claimed"];
+export type LinkedFile = "model" | "data" | "fewshot";
+/** The rerun of `incoming`; `seed` chose the docs of a quick check. */
+export type Check =
+  | { kind: "idle" }
+  | { kind: "needs"; files: LinkedFile[]; error: EvalErrorLike | null }
+  | { kind: "running"; seed: number | null }
+  | { kind: "done"; seed: number | null; verdict: Verdict };
+export const check = signal<Check>({ kind: "idle" });
 
 /** One sentence for screen readers about what has just happened. */
 export const announcement = signal("");

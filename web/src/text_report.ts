@@ -148,7 +148,6 @@ export const file = {
   leftOutColumns: ["Line", "Why"],
   docs: "Docs",
   facts: "Protocol, line by line",
-  digest: "loglikelihood_digest",
   made: (version: string): string => `Made by evaltab ${version}. This file needs no network.`,
 };
 
@@ -202,12 +201,12 @@ export const calibration = {
   calibrated: ({ calibrated_ece, calibrated_interval, p_value, n_draws }: CalibrationBootstrap): string =>
     `would show ${fixed(calibrated_ece)} here (${range(calibrated_interval)}); ${
       p_value > 0.05 ? "this run's ECE is no larger than luck makes it" : "this run's ECE is larger than luck makes it"
-    } (p = ${p_value <= 1 / n_draws ? `< ${fixed(2 / n_draws)}` : fixed(p_value)}, ${count(n_draws)} draws).`,
+    } (p ${p_value < 0.001 ? "< 0.001" : `= ${fixed(p_value)}`}, ${count(n_draws)} draws).`,
   waiting: "resampling …",
   mce: "MCE",
   brier: "Brier",
   nll: "NLL",
-  atOne: (value: number): string => `${fixed(value)} at T = 1`,
+  atOne: (value: number): string => `(${fixed(value)} at T = 1)`,
   accuracy: "Accuracy of the surest choice",
   meanConfidence: "Mean confidence",
   over: "Lay over",
@@ -278,7 +277,7 @@ export const comparison = {
   difference: ({ difference, p_value, n }: Comparison, name: string): string =>
     `This run is ${points(difference.value)} points from ${name} on ${plural(n, "shared doc")}${
       difference.interval === null ? "" : ` (95 % interval ${points(difference.interval.low)} to ${points(difference.interval.high)})`
-    }; McNemar's exact p = ${p_value < 0.001 ? "< 0.001" : fixed(p_value)}: ${p_value < 0.05 ? "more than luck explains" : "luck alone explains as much"}.`,
+    }; McNemar's exact p ${p_value < 0.001 ? "< 0.001" : `= ${fixed(p_value)}`}: ${p_value < 0.05 ? "more than luck explains" : "luck alone explains as much"}.`,
   table: "Docs by result",
   columns: ["", "right there", "wrong there"],
   rightHere: "right here",
@@ -290,4 +289,14 @@ export const comparison = {
       : `Log-likelihoods differ by ${fixed(mean_loglikelihood_difference, 4)} nats on average and ${fixed(max_loglikelihood_difference, 4)} at most.`,
   flips: (n: number): string => `Docs with another pick (${count(n)})`,
   flip: (index: number, here: boolean, there: boolean): string => `Row ${count(index + 1)}: ${here ? "right" : "wrong"} here, ${there ? "right" : "wrong"} there`,
+};
+
+export const categoryMap = {
+  heading: "Group the categories in another way",
+  intro: "One line per category, with its group after a colon. The report follows at once; nothing is run again.",
+  label: "Categories and their groups",
+  apply: "Use these groups",
+  reset: "Back to the task's groups",
+  noColon: (line: number): string => `line ${count(line)} has no colon`,
+  unknown: (line: number, name: string): string => `line ${count(line)}: no doc has the category “${name}”`,
 };

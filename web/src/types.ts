@@ -80,7 +80,7 @@ preset: string | null,
  */
 task_yaml: string | null, 
 /**
- * Prompt style for letter tasks (evaluation.md, section 2): `mmlu`, `question`, `parenthesized`, `no_labels`, `verbose`, `qa_pairs`, `chat`, `continuation`.
+ * Prompt style for letter tasks : `mmlu`, `question`, `parenthesized`, `no_labels`, `verbose`, `qa_pairs`, `chat`, `continuation`.
  */
 prompt_style: string | null, 
 /**
@@ -142,7 +142,7 @@ export type OutputType = "multiple_choice" | "loglikelihood" | "loglikelihood_ro
  */
 export type Request = { 
 /**
- * Text that is conditioned on, few-shot part included.
+ * Text that is conditioned on, few-shot part included; the requests of a doc share it where it is the same.
  */
 context: string, 
 /**
@@ -261,6 +261,10 @@ loglikelihood: number,
  * Every token was the argmax.
  */
 is_greedy: boolean, 
+/**
+ * Smallest of "logit minus the best other logit" over the tokens: its sign decides `is_greedy`; `None` without tokens.
+ */
+least_margin: number | null, 
 /**
  * Unicode code points of `text`.
  */
@@ -1868,6 +1872,328 @@ differences: Array<ProtocolDifference>,
  * Parts of which nothing was said about the published number.
  */
 unknown: Array<ProtocolPart>, };
+
+/**
+ * A preset, as a list shows it.
+ */
+export type PresetInfo = { 
+/**
+ * What `RunSpec::preset` says.
+ */
+name: string, 
+/**
+ * For people.
+ */
+title: string, 
+/**
+ * Fields that a row needs.
+ */
+fields: Array<string>, 
+/**
+ * The config.
+ */
+yaml: string, 
+/**
+ * It takes a prompt style.
+ */
+has_styles: boolean, };
+
+/**
+ * What a page shows of a model.
+ */
+export type ModelInfo = { 
+/**
+ * File name.
+ */
+file_name: string, 
+/**
+ * Size of the file.
+ */
+n_bytes: number, 
+/**
+ * `general.architecture`.
+ */
+architecture: string, 
+/**
+ * `general.name`.
+ */
+name: string | null, 
+/**
+ * `general.license`.
+ */
+license: string | null, 
+/**
+ * Number of weights.
+ */
+n_params: number, 
+/**
+ * Weights by number kind.
+ */
+n_params_by_type: Record<string, number>, 
+/**
+ * The kind that most weights have.
+ */
+quantisation: string, 
+/**
+ * Tokens the model was trained to see.
+ */
+n_ctx: number, 
+/**
+ * Entries of the vocabulary.
+ */
+n_vocab: number, 
+/**
+ * Layers.
+ */
+n_layers: number, 
+/**
+ * Width of the residual stream.
+ */
+d_model: number, 
+/**
+ * `"own"` or `"stock"`.
+ */
+engine: string, 
+/**
+ * The tokenizer in words.
+ */
+tokenizer: string, 
+/**
+ * Hash of everything that decides token ids.
+ */
+tokenizer_sha256: string, 
+/**
+ * The file has a chat template.
+ */
+has_chat_template: boolean, 
+/**
+ * Tuned on instructions, as far as name and chat template tell.
+ */
+is_instruct: boolean | null, 
+/**
+ * Bytes that the weights take in memory.
+ */
+n_weight_bytes: number, };
+
+/**
+ * One step of loading.
+ */
+export type LoadStep = { 
+/**
+ * Bytes read by now.
+ */
+bytes_loaded: number, 
+/**
+ * Size of the file.
+ */
+total_bytes: number, 
+/**
+ * The tensor that was read.
+ */
+tensor: string | null, 
+/**
+ * Nothing is left to read.
+ */
+done: boolean, };
+
+/**
+ * A token of a preview.
+ */
+export type TokenView = { 
+/**
+ * Its id.
+ */
+id: number, 
+/**
+ * Its text.
+ */
+text: string, };
+
+/**
+ * The join of one doc, to look at.
+ */
+export type JoinView = { 
+/**
+ * Position of the doc among the rows.
+ */
+index: number, 
+/**
+ * Its line.
+ */
+line: number, 
+/**
+ * What is odd about it.
+ */
+flags: Array<BoundaryFlag>, 
+/**
+ * The end of the context that is fed, the last tokens.
+ */
+context_end: Array<TokenView>, 
+/**
+ * Tokens of the context in all.
+ */
+n_context_tokens: number, 
+/**
+ * The scored tokens of each choice.
+ */
+continuations: Array<Array<TokenView>>, };
+
+/**
+ * Where a run is.
+ */
+export type Phase = "encode" | "score" | "settle" | "done";
+
+/**
+ * What one call did.
+ */
+export type Step = { 
+/**
+ * The phase that the next call is in.
+ */
+phase: Phase, 
+/**
+ * Items that this call scored; one with the index of an earlier one replaces it.
+ */
+items: Array<ItemScore>, 
+/**
+ * Docs that failed in this call.
+ */
+failed: Array<FailedItem>, 
+/**
+ * Docs done in this phase.
+ */
+n_done: number, 
+/**
+ * Docs of this phase.
+ */
+n_total: number, 
+/**
+ * Tokens fed to the model by this call.
+ */
+n_tokens: number, 
+/**
+ * Tokens fed by now, in all phases.
+ */
+n_tokens_done: number, 
+/**
+ * Tokens that all docs of this phase need, as far as is known; what docs share counts once.
+ */
+n_tokens_total: number, };
+
+/**
+ * How many docs have a flag.
+ */
+export type FlaggedDocs = { 
+/**
+ * The flag.
+ */
+flag: BoundaryFlag, 
+/**
+ * Docs that have it.
+ */
+n_docs: number, 
+/**
+ * Lines of the first of them.
+ */
+lines: Array<number>, };
+
+/**
+ * The boundary report: what is known before anything is scored.
+ */
+export type Prepared = { 
+/**
+ * Docs that will be scored.
+ */
+n_docs: number, 
+/**
+ * Docs that cannot be, with the reason.
+ */
+failed: number, 
+/**
+ * Continuations that will be scored.
+ */
+n_requests: number, 
+/**
+ * Tokens that will be fed; what docs share counts once.
+ */
+n_tokens: number, 
+/**
+ * Longest sequence, tokens.
+ */
+longest: number, 
+/**
+ * Flags with at least one doc.
+ */
+flags: Array<FlaggedDocs>, 
+/**
+ * The first docs, and the first doc of each flag, with the join marked.
+ */
+examples: Array<JoinView>, 
+/**
+ * The token that stands for an empty context.
+ */
+prefix_token: TokenView, 
+/**
+ * Contexts begin with BOS.
+ */
+adds_bos: boolean, 
+/**
+ * Window in tokens.
+ */
+max_length: number, };
+
+/**
+ * What is known of a task before a run.
+ */
+export type TaskInfo = { 
+/**
+ * Name of the data file.
+ */
+file_name: string, 
+/**
+ * SHA-256 of its bytes.
+ */
+data_sha256: string, 
+/**
+ * Well-formed rows in the file.
+ */
+n_rows: number, 
+/**
+ * Docs under these settings.
+ */
+n_docs: number, 
+/**
+ * The task's name.
+ */
+name: string, 
+/**
+ * The preset, where one is used.
+ */
+preset: string | null, 
+/**
+ * The resolved config.
+ */
+yaml: string, 
+/**
+ * Docs by category, in order of name.
+ */
+categories: Record<string, number>, 
+/**
+ * Lines and rows that cannot be scored, with the reason.
+ */
+unscored: Array<Unscored>, 
+/**
+ * What a person should know.
+ */
+warnings: Array<string>, 
+/**
+ * The first docs as they will be fed.
+ */
+examples: Array<Doc>, 
+/**
+ * Shots, as used.
+ */
+num_fewshot: number, };
 
 /**
  * One entry per scored item in every column, in data order.

@@ -44,6 +44,7 @@ export function makeItem(index: number, pick: number, gold: number): ItemScore {
       token_logprobs: [i === pick ? -1 : -2],
       loglikelihood: i === pick ? -1 : -2,
       is_greedy: i === pick,
+      least_margin: i === pick ? 1 : -1,
       n_chars: 1,
       n_bytes: 1,
       loglikelihood_unconditional: null,

@@ -58,7 +58,17 @@ impl DecoderConfig {
         let n_kv_heads = gguf.uint(&key("attention.head_count_kv")).map_or(n_heads, |n| n as usize);
         let d_model = gguf.required_uint(&key("embedding_length"))?;
         let head_dim = gguf.uint(&key("attention.key_length")).map_or(d_model / n_heads, |n| n as usize);
-        let n_vocab = gguf.tensor("token_embd.weight")?.dims.get(1).copied().unwrap_or(0);
+        let embedding = gguf.tensor("token_embd.weight")?;
+        let n_vocab = embedding.dims.get(1).copied().unwrap_or(0);
+        let n_layers = gguf.required_uint(&key("block_count"))?;
+        if d_model != embedding.dims[0] {
+            return Err(EvalError::new(ErrorKind::WeightsFormat, format!("is {d_model}, but rows of token_embd.weight have {} elements", embedding.dims[0]))
+                .at(format!("key \"{}\"", key("embedding_length"))));
+        }
+        if n_layers > gguf.tensors.len() {
+            return Err(EvalError::new(ErrorKind::WeightsFormat, format!("is {n_layers}, but the file has {} tensors", gguf.tensors.len()))
+                .at(format!("key \"{}\"", key("block_count"))));
+        }
         if n_kv_heads == 0 || n_heads % n_kv_heads != 0 {
             return Err(EvalError::new(ErrorKind::WeightsFormat, format!("{n_heads} heads do not divide into {n_kv_heads} groups"))
                 .at(format!("key \"{}\"", key("attention.head_count_kv"))));
@@ -77,7 +87,7 @@ impl DecoderConfig {
                 .at(format!("key \"{}\"", key("rope.dimension_count"))));
         }
         Ok(Self {
-            n_layers: gguf.required_uint(&key("block_count"))?,
+            n_layers,
             d_model,
             d_ff: gguf.required_uint(&key("feed_forward_length"))?,
             n_heads,

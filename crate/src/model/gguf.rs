@@ -204,14 +204,17 @@ impl Gguf {
         }
         let alignment = match metadata.get("general.alignment") {
             None => 32,
-            Some(&Value::Int(a)) if a > 0 && a <= 1 << 20 => a as u64,
+            Some(&Value::Int(a)) if a > 0 && a <= 1 << 20 && (a as u64).is_power_of_two() => a as u64,
             Some(other) => return Err(at_key("general.alignment")(bad(format!("{other:?} is not an alignment")))),
         };
         let data_start = p.reader.position().next_multiple_of(alignment);
         let mut tensors = BTreeMap::new();
         for (name, dims, kind, offset) in infos {
-            let info = tensor_info(&dims, kind, data_start.checked_add(offset), file_size)
-                .map_err(|e| e.at(format!("tensor \"{name}\"")))?;
+            let place = |e: EvalError| e.at(format!("tensor \"{name}\""));
+            if offset % alignment != 0 {
+                return Err(place(bad(format!("its offset {offset} is no multiple of the alignment {alignment}"))));
+            }
+            let info = tensor_info(&dims, kind, data_start.checked_add(offset), file_size).map_err(place)?;
             if tensors.insert(name.clone(), info).is_some() {
                 return Err(bad("appears twice").at(format!("tensor \"{name}\"")));
             }
@@ -277,9 +280,15 @@ impl Gguf {
                 Some(Value::Ints(types)) => types.iter().map(|&t| t as i32).collect(),
                 _ => Vec::new(),
             },
+            scores: match self.metadata.get("tokenizer.ggml.scores") {
+                Some(Value::Floats(scores)) => scores.clone(),
+                _ => Vec::new(),
+            },
             bos_id: self.uint("tokenizer.ggml.bos_token_id"),
             eos_id: self.uint("tokenizer.ggml.eos_token_id"),
+            unk_id: self.uint("tokenizer.ggml.unknown_token_id"),
             add_bos: self.flag("tokenizer.ggml.add_bos_token"),
+            add_space_prefix: self.flag("tokenizer.ggml.add_space_prefix"),
             chat_template: text("tokenizer.chat_template"),
         }
     }

@@ -145,7 +145,9 @@ pub fn build(files: &Files, spec: &RunSpec, chat: Option<&ChatTemplate>) -> Resu
     let chat = match (spec.chat, chat) {
         (ChatMode::Off, _) => None,
         (mode, Some(template)) => Some((template, mode)),
-        (_, None) => return Err(EvalError::new(ErrorKind::RunSpec, "the model has no chat template").at("setting \"chat\"")),
+        (_, None) => {
+            return Err(EvalError::new(ErrorKind::RunSpec, "the model has no chat template").at("setting \"chat\""))
+        }
     };
     let categories: Vec<_> = files.data.rows.iter().map(|row| category(&row.value)).collect();
     let chosen = subset::positions(&spec.subset, &categories);
@@ -235,9 +237,7 @@ fn resolve(config: &mut TaskConfig, files: &Files, spec: &RunSpec, warnings: &mu
     if config.num_fewshot.unwrap_or(0) > 0 {
         name_fewshot_split(config, files);
     }
-    if config.generation_kwargs.is_some() {
-        warnings.push("generation_kwargs have no effect on log-likelihoods".to_owned());
-    }
+    warnings.extend(config.warnings());
 }
 
 /// lm-eval leaves the evaluated row out of the pool where the pool's split is the test split, or both are unnamed; so the names
@@ -252,7 +252,11 @@ fn name_fewshot_split(config: &mut TaskConfig, files: &Files) {
             config.training_split = Some("train".to_owned());
         }
         // A second file is not what is evaluated, whatever the config says.
-        if split == evaluated { config.training_split.clone().or_else(|| Some("train".to_owned())) } else { split }
+        if split == evaluated {
+            config.training_split.clone().or_else(|| Some("train".to_owned()))
+        } else {
+            split
+        }
     } else if has_samples {
         None
     } else {
@@ -301,7 +305,9 @@ fn docs(
         let (task, pool) = match (rows.scope, category) {
             (Scope::BySubject, Some(subject)) => (presets::subject_task(&config.task, subject), of(subject)),
             // Examples of a file without categories are everyone's, and so are inline ones.
-            (Scope::Only(name), _) if pool_rows.iter().any(|row| self::category(row).is_some()) => (config.task.clone(), of(name)),
+            (Scope::Only(name), _) if pool_rows.iter().any(|row| self::category(row).is_some()) => {
+                (config.task.clone(), of(name))
+            }
             _ => (config.task.clone(), pool_rows.clone()),
         };
         Part { task, n_rows: 0, pool: Pool::new(pool, sampler, own_row, spec.fewshot_seed) }
@@ -364,4 +370,127 @@ fn docs(
         }
     }
     Ok((docs, unscored))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::read_rows;
+    use super::*;
+
+    fn files(text: &str) -> Files {
+        let data = read_rows("rows.jsonl", text.as_bytes()).expect("rows");
+        Files { data, fewshot: None, includes: BTreeMap::new() }
+    }
+
+    fn row(question: &str, choices: &str, answer: &str) -> String {
+        format!("{{\"question\": \"{question}\", \"choices\": {choices}, \"answer\": {answer}}}\n")
+    }
+
+    fn plain() -> RunSpec {
+        RunSpec { prompt_style: Some("continuation".to_owned()), ..RunSpec::default() }
+    }
+
+    fn errors(set: &TaskSet) -> Vec<String> {
+        set.unscored.iter().map(|unscored| unscored.error.to_string()).collect()
+    }
+
+    #[test]
+    fn rows_that_are_no_docs_are_set_aside_with_line_and_reason() {
+        let text = row("q", r#"["a", "b"]"#, "0")
+            + "{not json\n"
+            + "{\"question\": \"q\", \"answer\": 0}\n"
+            + &row("q", r#"["a", "b"]"#, "2")
+            + &row("q", r#"["only"]"#, "0")
+            + &row("q", r#"["a", "b"]"#, "null")
+            + &row("q", r#"["a", "b"]"#, "-1");
+        let set = build(&files(&text), &plain(), None).expect("a set");
+        assert_eq!(set.docs.len(), 1);
+        let expected = [
+            "task_format: line 2: not JSON at column 2: key must be a string",
+            "template: line 3, field \"doc_to_choice\": the row has no field \"choices\"",
+            "task_format: line 4, field \"doc_to_target\": gold is 2 but there are 2 choices (0 to 1)",
+            "task_format: line 5, field \"doc_to_choice\": multiple choice needs two choices or more, found 1",
+            "task_format: line 6, field \"doc_to_target\": gold is \"None\", which is none of the 2 choices",
+            "task_format: line 7, field \"doc_to_target\": gold is \"-1\", which is none of the 2 choices",
+        ];
+        assert_eq!(errors(&set), expected);
+        let indices: Vec<_> = set.unscored.iter().map(|unscored| unscored.index).collect();
+        assert_eq!(indices, [None, Some(1), Some(2), Some(3), Some(4), Some(5)]);
+    }
+
+    #[test]
+    fn awkward_rows_become_docs() {
+        let text = row("a\\nb", r#"["1", "2", "3", "4", "5"]"#, "4")
+            + &row("42", r#"["x ", "x ", "\u00a0y"]"#, "[0, 2, 2]")
+            + &row("", r#"["", "日本"]"#, "1")
+            + &row("numbers", "[1, 2.5]", "0");
+        let set = build(&files(&text), &plain(), None).expect("a set");
+        assert_eq!(errors(&set), [""; 0]);
+        let continuations = |i: usize| set.docs[i].requests.iter().map(|r| r.continuation.as_str()).collect::<Vec<_>>();
+        assert_eq!(&*set.docs[0].requests[0].context, "Question: a\nb\nAnswer:");
+        assert_eq!((continuations(1), &set.docs[1].gold[..]), (vec![" x ", " x ", " \u{a0}y"], &[0, 2][..]));
+        assert_eq!(continuations(2), [" ", " 日本"]);
+        assert_eq!(continuations(3), [" 1", " 2.5"]);
+    }
+
+    #[test]
+    fn a_file_of_wrong_rows_is_the_first_ones_error() {
+        let error = build(&files(&row("q", r#"["a", "b"]"#, "9")), &plain(), None).map(|set| set.docs.len());
+        assert_eq!(error.map_err(|e| e.place), Err(Some("line 1, field \"doc_to_target\"".to_owned())));
+        let gsm8k = files("{\"question\": \"q\", \"answer\": \"a #### 1\"}\n");
+        assert!(build(&gsm8k, &RunSpec::default(), None).is_err_and(|e| e.message.contains("generated answers")));
+        let spec = RunSpec { chat: ChatMode::Turns, ..plain() };
+        let error = build(&files(&row("q", r#"["a", "b"]"#, "0")), &spec, None).map(|set| set.docs.len());
+        assert_eq!(error.map_err(|e| e.message), Err("the model has no chat template".to_owned()));
+    }
+
+    #[test]
+    fn contexts_are_shared_by_the_requests_of_a_doc() {
+        let set = build(&files(&row("q", r#"["a", "b"]"#, "0")), &plain(), None).expect("a set");
+        let [a, b] = &set.docs[0].requests[..] else { panic!("two requests") };
+        assert!(std::sync::Arc::ptr_eq(&a.context, &b.context));
+    }
+
+    #[test]
+    fn a_subset_keeps_ids_and_order() {
+        let text: String = (0..30).map(|i| row(&format!("q{i}"), r#"["a", "b"]"#, "1")).collect();
+        let spec = RunSpec { subset: crate::spec::Subset::Random { n: 5, seed: 11 }, ..plain() };
+        let set = build(&files(&text), &spec, None).expect("a set");
+        let ids: Vec<usize> = set.docs.iter().map(|doc| doc.doc_id).collect();
+        assert!(ids.len() == 5 && ids.is_sorted());
+        assert!(set.docs.iter().all(|doc| doc.index == doc.doc_id && doc.question == format!("q{}", doc.doc_id)));
+    }
+
+    #[test]
+    fn tasks_of_a_group_evaluate_the_rows_of_their_category() {
+        let rows = ["x", "y", "x"].map(|c| format!("{{\"q\": \"q {c}\", \"category\": \"{c}\"}}\n")).concat();
+        let base = "output_type: multiple_choice\ndoc_to_text: q\ndoc_to_choice: [a, b]\ndoc_to_target: 1\n";
+        let group = "group: g\ntask:\n  - {include: base.yaml, task: t_x, dataset_name: x}\n  - t_y\naggregate_metric_list:\n  - {metric: acc, weight_by_size: false}\n";
+        let mut files = files(&rows);
+        files.includes.insert("base.yaml".to_owned(), base.to_owned());
+        files.includes.insert("y.yaml".to_owned(), "include: base.yaml\ntask: t_y\ndataset_name: y\n".to_owned());
+        let spec = |yaml: &str| RunSpec { task_yaml: Some(yaml.to_owned()), ..RunSpec::default() };
+        let set = build(&files, &spec(group), None).expect("a set");
+        let docs: Vec<_> = set.docs.iter().map(|doc| (doc.task.as_str(), doc.doc_id, doc.index)).collect();
+        assert_eq!(docs, [("t_x", 0, 0), ("t_y", 0, 1), ("t_x", 1, 2)]);
+        assert_eq!((set.name(), set.groups[0].weight_by_size, set.more.len()), ("g", false, 1));
+        let both = group.replace("dataset_name: x", "dataset_name: y");
+        let error = build(&files, &spec(&both), None).map(|set| set.docs.len()).expect_err("one row, two tasks");
+        assert_eq!(error.message, "tasks \"t_x\" and \"t_y\" both evaluate line 2");
+    }
+
+    #[test]
+    fn mmlus_own_csv_gives_mmlus_prompt() {
+        let rows = |name: &str, text: &str| read_rows(name, text.as_bytes()).expect("rows");
+        let data = rows("virology_test.csv", " Why? ,a,b,c,d,C\n");
+        let fewshot = Some(rows("virology_dev.csv", "One,1,2,3,4,A\nTwo,1,2,3,4,B\n"));
+        let spec = RunSpec { num_fewshot: Some(1), ..RunSpec::default() };
+        let set = build(&Files { data, fewshot, includes: BTreeMap::new() }, &spec, None).expect("a set");
+        let doc = &set.docs[0];
+        assert_eq!((doc.task.as_str(), doc.gold[0], set.groups.len()), ("mmlu_virology", 2, 5));
+        assert_eq!(
+            &*doc.requests[0].context,
+            "The following are multiple choice questions (with answers) about virology.\n\nOne\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer: A\n\nWhy?\nA. a\nB. b\nC. c\nD. d\nAnswer:"
+        );
+    }
 }

@@ -116,7 +116,8 @@ fn detokenized(page: &str) -> String {
         ]
     });
     static DIGIT: LazyLock<Regex> = LazyLock::new(|| Regex::new("/' [0-9]/").expect("a constant pattern"));
-    let replaced = |text: String, pairs: &[(&str, &str)]| pairs.iter().fold(text, |text, (from, to)| text.replace(from, to));
+    let replaced =
+        |text: String, pairs: &[(&str, &str)]| pairs.iter().fold(text, |text, (from, to)| text.replace(from, to));
     // lm-eval's replacement is the literal text "/'[0-9]/".
     let mut text = DIGIT.replace_all(&page.replace("s '", "s'"), "/'[0-9]/").into_owned();
     text = replaced(

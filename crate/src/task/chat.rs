@@ -11,7 +11,10 @@ use super::rows::sha256_hex;
 use super::template::{error, python_environment};
 use crate::error::Result;
 use minijinja::{context, Error, ErrorKind as JinjaError};
+use regex::{Captures, Regex};
 use serde::Serialize;
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// One turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,8 +58,18 @@ impl ChatTemplate {
         let variables = context! {
             messages, bos_token, eos_token, add_generation_prompt => true, tools => nothing(), documents => nothing(),
         };
-        env.render_str(&self.source, variables).map_err(|e| error(&e).at("chat template"))
+        env.render_str(&without_generation(&self.source), variables).map_err(|e| error(&e).at("chat template"))
     }
+}
+
+/// The source with transformers' `{% generation %}`, which marks the assistant's text and writes nothing, as an `if` that holds.
+fn without_generation(source: &str) -> Cow<'_, str> {
+    static BLOCK: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\{%(-?)\s*(end)?generation\s*(-?)%\}").expect("a constant pattern"));
+    BLOCK.replace_all(source, |found: &Captures| {
+        let statement = if found.get(2).is_some() { "endif" } else { "if true" };
+        format!("{{%{} {statement} {}%}}", &found[1], &found[3])
+    })
 }
 
 #[cfg(test)]
@@ -80,8 +93,15 @@ mod tests {
     }
 
     #[test]
+    fn marks_of_generated_text_write_nothing() {
+        let source = "{% for m in messages %}[{%- generation -%} {{ m.content }} {% endgeneration -%}\n]{% endfor %}";
+        assert_eq!(template(source).render(&[message("assistant", "x")]).as_deref(), Ok("[x ]"));
+    }
+
+    #[test]
     fn a_template_may_refuse() {
-        let source = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}ok";
+        let source =
+            "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}ok";
         let refused = template(source).render(&[message("system", "s")]).expect_err("refused");
         assert!(refused.message.contains("System role not supported"), "{refused}");
         assert_eq!(template(source).render(&[message("user", "u")]).as_deref(), Ok("ok"));

@@ -6,6 +6,7 @@
 //! Source: lm-eval 0.4.13, `config/task.py` and its task guide.
 
 use super::doc::OutputType;
+use super::yaml::to_yaml;
 use crate::error::{ErrorKind, EvalError, Result};
 use serde::{Deserialize, Serialize};
 use serde_yaml_ng::value::{Tag, TaggedValue};
@@ -92,7 +93,6 @@ impl From<Field> for Value {
 
 /// One entry of `metric_list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Metric {
     /// Its name, such as `acc`.
     pub metric: String,
@@ -102,6 +102,15 @@ pub struct Metric {
     /// Direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub higher_is_better: Option<bool>,
+    /// Arguments of metrics that are functions; those of log-likelihoods have none.
+    #[serde(flatten)]
+    pub arguments: Mapping,
+}
+
+impl Metric {
+    fn is_supported(&self) -> bool {
+        METRICS.iter().any(|(name, _)| *name == self.metric)
+    }
 }
 
 /// Metrics that a report has, and whether higher is better.
@@ -313,9 +322,14 @@ pub fn mapping(yaml: &str, includes: &BTreeMap<String, String>) -> Result<Mappin
 fn merged(yaml: &str, includes: &BTreeMap<String, String>, depth: usize) -> Result<Mapping> {
     let value: Value = serde_yaml_ng::from_str(yaml)
         .map_err(|e| EvalError::new(ErrorKind::TaskConfig, format!("not YAML: {e}")).at("task YAML"))?;
-    let Value::Mapping(mut own) = value else {
-        return Err(EvalError::new(ErrorKind::TaskConfig, "YAML is not a mapping of fields").at("task YAML"));
-    };
+    match value {
+        Value::Mapping(fields) => with_includes(fields, includes, depth),
+        _ => Err(EvalError::new(ErrorKind::TaskConfig, "YAML is not a mapping of fields").at("task YAML")),
+    }
+}
+
+/// Fields over those of the files that they include.
+pub(super) fn with_includes(mut own: Mapping, includes: &BTreeMap<String, String>, depth: usize) -> Result<Mapping> {
     let names = match own.remove("include") {
         None => Vec::new(),
         Some(Value::String(name)) => vec![name],
@@ -393,10 +407,11 @@ impl TaskConfig {
     }
 
     fn check(&self) -> Result<()> {
-        for metric in self.metric_list.iter().flatten() {
-            if !METRICS.iter().any(|(name, _)| *name == metric.metric) {
-                return Err(config_error("metric_list", format!("metric \"{}\" is not supported", metric.metric)));
-            }
+        let metrics = || self.metric_list.iter().flatten();
+        if let Some(first) = metrics().next().filter(|_| !metrics().any(Metric::is_supported)) {
+            return Err(config_error("metric_list", format!("metric \"{}\" is not supported", first.metric)));
+        }
+        for metric in metrics().filter(|metric| metric.is_supported()) {
             let ok = ["mean", "perplexity", "weighted_perplexity", "bits_per_byte", "brier_score"];
             if let Some(aggregation) = metric.aggregation.as_deref().filter(|name| !ok.contains(name)) {
                 return Err(config_error("metric_list", format!("aggregation \"{aggregation}\" is not supported")));
@@ -413,12 +428,29 @@ impl TaskConfig {
         Ok(())
     }
 
+    /// What the config asks for without effect, one sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for metric in self.metric_list.iter().flatten() {
+            if !metric.is_supported() {
+                warnings.push(format!("metric \"{}\" is not computed", metric.metric));
+            } else if let Some(name) = metric.arguments.keys().find_map(Value::as_str) {
+                warnings.push(format!("\"{name}\" of metric \"{}\" has no effect", metric.metric));
+            }
+        }
+        if self.generation_kwargs.is_some() {
+            warnings.push("generation_kwargs have no effect on log-likelihoods".to_owned());
+        }
+        warnings
+    }
+
     /// The metrics and whether higher is better; lm-eval's default ones where the config names none.
     pub fn metrics(&self) -> Vec<(String, bool)> {
         let direction = |name: &str| METRICS.iter().find(|(known, _)| *known == name).is_none_or(|(_, higher)| *higher);
         match &self.metric_list {
             Some(list) => {
-                list.iter().map(|m| (m.metric.clone(), m.higher_is_better.unwrap_or(direction(&m.metric)))).collect()
+                let supported = list.iter().filter(|metric| metric.is_supported());
+                supported.map(|m| (m.metric.clone(), m.higher_is_better.unwrap_or(direction(&m.metric)))).collect()
             }
             None => {
                 let names: &[&str] = match self.output_type {
@@ -442,7 +474,7 @@ impl TaskConfig {
 
     /// The config as lm-eval's YAML.
     pub fn yaml(&self) -> String {
-        serde_yaml_ng::to_string(self).expect("a config has text keys only")
+        to_yaml(&serde_yaml_ng::to_value(self).expect("a config has text keys only"))
     }
 }
 
@@ -471,7 +503,12 @@ mod tests {
         assert_eq!(message("use_prompt: x\n"), "task_config: field \"use_prompt\": is not supported");
         assert!(message("num_fewshot: many\n").starts_with("task_config: field \"num_fewshot\": "));
         assert!(message("metric_list:\n  - metric: bleu\n").contains("metric \"bleu\" is not supported"));
-        assert!(message("filter_list:\n  - name: x\n    filter:\n      - function: regex\n").contains("filter \"regex\""));
+        let config = read(&format!("{ARC}metric_list:\n  - metric: acc\n  - metric: f1\n    average: macro\n"))
+            .expect("a config");
+        assert_eq!((config.metrics().len(), config.warnings()), (1, vec!["metric \"f1\" is not computed".to_owned()]));
+        assert!(
+            message("filter_list:\n  - name: x\n    filter:\n      - function: regex\n").contains("filter \"regex\"")
+        );
         assert!(read("task: x\ndoc_to_text: a\n").expect_err("generates").message.starts_with("generate_until"));
         assert!(read("- a\n").is_err() && read("a: [\n").is_err());
     }
@@ -494,6 +531,8 @@ mod tests {
         );
         let config = read(&yaml).expect("a config");
         assert_eq!(config.version().as_deref(), Some("1.0"));
+        let json = serde_json::to_value(&config).expect("JSON, for the results");
+        assert_eq!(json["process_docs"], serde_json::json!({"!function": "utils.process_docs"}));
         assert_eq!(read(&config.yaml()), Ok(config));
     }
 }

@@ -10,7 +10,7 @@
 
 use super::builtin;
 use super::chat::{ChatTemplate, Message};
-use super::config::{Field, FewshotConfig, TaskConfig};
+use super::config::{FewshotConfig, Field, TaskConfig};
 use super::doc::{OutputType, Request};
 use super::python;
 use super::rows::kind;
@@ -80,7 +80,7 @@ impl<'a> Prompter<'a> {
             multiple_input: false,
             system_instruction: None,
             chat: None,
-            templates: Templates::new(),
+            templates: Templates::default(),
         };
         // A first row that fails here fails again, with its line, when its turn comes.
         let text = prompter.value("doc_to_text", &config.doc_to_text, &Variables::new(first));
@@ -99,10 +99,16 @@ impl<'a> Prompter<'a> {
             Field::Text(template) if name == "doc_to_choice" => {
                 self.templates.value(template, &variables.jinja, Literal::Read).and_then(json)
             }
-            Field::Text(template) => self.templates.value(template, &variables.jinja, Literal::Text).and_then(|value| {
-                let is_list = value.kind() == minijinja::value::ValueKind::Seq;
-                if is_list { json(value) } else { Ok(Value::String(to_text(&value))) }
-            }),
+            Field::Text(template) => {
+                self.templates.value(template, &variables.jinja, Literal::Text).and_then(|value| {
+                    let is_list = value.kind() == minijinja::value::ValueKind::Seq;
+                    if is_list {
+                        json(value)
+                    } else {
+                        Ok(Value::String(to_text(&value)))
+                    }
+                })
+            }
             Field::Index(index) => Ok(Value::from(*index)),
             Field::List(items) => Ok(Value::from(items.clone())),
             Field::Function(function) => builtin::call(name, function, variables.row),
@@ -156,9 +162,7 @@ impl<'a> Prompter<'a> {
         let description = match self.config.description.as_str() {
             "" => String::new(),
             column if self.columns.contains(column) => python::str_of(&variables.row[column]),
-            template => {
-                self.templates.text(template, &variables.jinja).map_err(|e| e.at("field \"description\""))?
-            }
+            template => self.templates.text(template, &variables.jinja).map_err(|e| e.at("field \"description\""))?,
         };
         let instruction = self.system_instruction.unwrap_or_default();
         let meets_space = instruction.ends_with(char::is_whitespace) || description.starts_with(char::is_whitespace);
@@ -210,7 +214,8 @@ impl<'a> Prompter<'a> {
 
     /// The turns before the question, and the question, as one text.
     fn joined(&self, before: &[Turn], question: &str) -> Result<String> {
-        let text = |turns: &[Turn]| turns.iter().flat_map(|turn| [&*turn.content, &*turn.delimiter]).collect::<String>();
+        let text =
+            |turns: &[Turn]| turns.iter().flat_map(|turn| [&*turn.content, &*turn.delimiter]).collect::<String>();
         let Some((template, mode)) = self.chat else {
             return Ok(text(before) + question);
         };
@@ -226,7 +231,11 @@ impl<'a> Prompter<'a> {
         }
         template.render(&messages).or_else(|e| {
             // As lm-eval does: a template that refuses a system turn is asked again without it.
-            if has_system { template.render(&messages[1..]) } else { Err(e) }
+            if has_system {
+                template.render(&messages[1..])
+            } else {
+                Err(e)
+            }
         })
     }
 
@@ -262,7 +271,8 @@ impl<'a> Prompter<'a> {
             let Value::String(continuation) = &target else {
                 return Err(row_error(format!("is {}, not a text", kind(&target))).at("field \"doc_to_target\""));
             };
-            let (request, choices) = (Request { context, continuation: continuation.clone() }, vec![continuation.clone()]);
+            let (request, choices) =
+                (Request { context, continuation: continuation.clone() }, vec![continuation.clone()]);
             return Ok(Prompted { requests: vec![request], choices, gold: Vec::new(), target });
         };
         let choices = self.choices(choice_field, &variables)?;

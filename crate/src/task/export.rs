@@ -10,12 +10,13 @@ use super::config::{Field, TaskConfig};
 use super::doc::OutputType;
 use super::presets;
 use super::rows::Rows;
+use super::yaml::to_yaml;
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::metrics::groups::Group;
+use crate::metrics::groups::{members, Group};
 use crate::spec::{ChatMode, RunSpec, Subset};
 use serde::{Deserialize, Serialize};
 use serde_yaml_ng::{Mapping, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use ts_rs::TS;
 
@@ -43,17 +44,25 @@ struct Part {
     category: Option<String>,
 }
 
-/// The YAML and the rows for lm-eval; the YAML begins with the command that runs it.
+/// A YAML for every task and group, and the rows of every task. The first file is the one that a command names, and begins with
+/// that command.
 pub fn lm_eval(set: &TaskSet, files: &Files, spec: &RunSpec) -> Vec<ExportFile> {
-    let mut out = Vec::new();
-    let mut tasks: BTreeMap<String, Value> = BTreeMap::new();
-    for Part { mut config, category } in parts(set, files) {
+    let yaml_file = |name: &str, text: String| ExportFile { name: format!("{name}.yaml"), text };
+    let (mut yamls, mut data) = (Vec::new(), Vec::new());
+    let parts = parts(set, files);
+    let names: BTreeSet<String> = parts.iter().map(|part| part.config.task.clone()).collect();
+    for group in &set.groups {
+        if let Some(value) = group_value(group, &set.groups, &names) {
+            yamls.push(yaml_file(&group.name, to_yaml(&value)));
+        }
+    }
+    for Part { mut config, category } in parts {
         let mut data_files = Mapping::new();
         let mut add = |split: &str, rows: &Rows, ending: &str| {
             let name = format!("{}{ending}.jsonl", config.task);
             let rows = rows.rows.iter().map(|row| &row.value);
             let is_ours = |row: &&serde_json::Value| category.is_none() || self::category(row) == category;
-            out.push(ExportFile { name: name.clone(), text: json_lines(rows.filter(is_ours)) });
+            data.push(ExportFile { name: name.clone(), text: json_lines(rows.filter(is_ours)) });
             data_files.insert(split.into(), name.into());
         };
         let evaluated = config.test_split.clone().or_else(|| config.validation_split.clone()).unwrap_or_default();
@@ -70,27 +79,27 @@ pub fn lm_eval(set: &TaskSet, files: &Files, spec: &RunSpec) -> Vec<ExportFile> 
                 config.validation_split = config.validation_split.filter(|split| *split == evaluated);
             }
         }
+        // A rule that lm-eval does not have; without a list it takes its default metrics.
+        let metrics = config.metric_list.take().into_iter().flatten().filter(|metric| metric.metric != "acc_token");
+        config.metric_list = Some(metrics.collect::<Vec<_>>()).filter(|metrics| !metrics.is_empty());
         config.dataset_path = Some("json".to_owned());
         config.dataset_name = None;
         let data_files = ("data_files".into(), Value::Mapping(data_files));
         config.dataset_kwargs = Some(Value::Mapping(Mapping::from_iter([data_files])));
-        let value = serde_yaml_ng::to_value(&config).expect("a config has text keys only");
-        tasks.insert(config.task, value);
+        yamls.push(yaml_file(&config.task, config.yaml()));
     }
-    let body = match set.groups.first() {
-        Some(group) => group_value(group, &set.groups, &tasks),
-        None => tasks.into_values().next(),
-    };
-    let body = serde_yaml_ng::to_string(&body).expect("a config has text keys only");
-    out.insert(0, ExportFile { name: format!("{}.yaml", set.name()), text: header(set, spec) + &body });
-    out
+    if let Some(first) = yamls.first_mut() {
+        first.text.insert_str(0, &header(set, spec));
+    }
+    yamls.extend(data);
+    yamls
 }
 
 /// Each task of lm-eval's; of a preset by subject, one a subject of the file.
 fn parts(set: &TaskSet, files: &Files) -> Vec<Part> {
     let categories = || files.data.rows.iter().filter_map(|row| category(&row.value));
     if set.preset.is_some() && !set.groups.is_empty() {
-        let subjects: std::collections::BTreeSet<String> = categories().collect();
+        let subjects: BTreeSet<String> = categories().collect();
         let part = |subject: String| {
             let task = presets::subject_task(&set.config.task, &subject);
             let config = TaskConfig { task, task_alias: Some(subject.clone()), ..set.config.clone() };
@@ -103,31 +112,35 @@ fn parts(set: &TaskSet, files: &Files) -> Vec<Part> {
     configs.map(|config| Part { category: config.dataset_name.clone().filter(|_| has_categories), config }).collect()
 }
 
-/// A group with everything under it inline; `None` if nothing is.
-fn group_value(group: &Group, groups: &[Group], tasks: &BTreeMap<String, Value>) -> Option<Value> {
-    let member = |name: &String| match groups.iter().find(|group| group.name == *name) {
-        Some(inner) => group_value(inner, groups, tasks),
-        None => tasks.get(name).cloned(),
+/// A group by the names of its members; `None` if no task is under it.
+fn group_value(group: &Group, groups: &[Group], tasks: &BTreeSet<String>) -> Option<Value> {
+    let is_there = |name: &&str| members(group, groups).contains(*name) && tasks.contains(*name);
+    tasks.iter().map(String::as_str).find(is_there)?;
+    let is_member = |name: &&String| {
+        let inner = groups.iter().find(|inner| inner.name == **name);
+        tasks.contains(*name) || inner.is_some_and(|inner| group_value(inner, groups, tasks).is_some())
     };
-    let members: Vec<Value> = group.members.iter().filter_map(member).collect();
-    if members.is_empty() {
-        return None;
-    }
+    let names = group.members.iter().filter(is_member).map(|name| Value::from(name.as_str())).collect();
     let mut metric = Mapping::new();
     metric.insert("metric".into(), "acc".into());
     metric.insert("weight_by_size".into(), group.weight_by_size.into());
     let mut fields = Mapping::new();
     fields.insert("group".into(), group.name.clone().into());
     fields.insert("group_alias".into(), group.alias.clone().into());
-    fields.insert("task".into(), Value::Sequence(members));
+    fields.insert("task".into(), Value::Sequence(names));
     fields.insert("aggregate_metric_list".into(), Value::Sequence(vec![Value::Mapping(metric)]));
+    if let Some(version) = &group.version {
+        let version = serde_yaml_ng::from_str(version).unwrap_or_else(|_| Value::from(version.as_str()));
+        fields.insert("metadata".into(), Value::Mapping(Mapping::from_iter([("version".into(), version)])));
+    }
     Some(Value::Mapping(fields))
 }
 
 /// Comment lines: the command, and what it needs besides.
 fn header(set: &TaskSet, spec: &RunSpec) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
-    let mut command = format!("lm_eval --model vllm --model_args pretrained=NAME --include_path . --tasks {}", set.name());
+    let mut command =
+        format!("lm_eval --model vllm --model_args pretrained=NAME --include_path . --tasks {}", set.name());
     if set.num_fewshot > 0 {
         // The fourth seed is the few-shot sampler's.
         let _ = write!(command, " --seed 0,1234,1234,{}", spec.fewshot_seed);
@@ -256,6 +269,19 @@ mod tests {
     }
 
     #[test]
+    fn metrics_that_lm_eval_does_not_have_stay_here() {
+        let files = files("{\"t\": \"q\", \"c\": [\"x\", \"y\"]}\n");
+        let yaml = "task: t\noutput_type: multiple_choice\ndoc_to_text: t\ndoc_to_choice: c\ndoc_to_target: 0\nmetric_list:\n- metric: acc_token\n";
+        let exported = |yaml: &str| {
+            let spec = RunSpec { task_yaml: Some(yaml.to_owned()), ..RunSpec::default() };
+            lm_eval(&build(&files, &spec, None).expect("a set"), &files, &spec).swap_remove(0).text
+        };
+        assert!(!exported(yaml).contains("metric"), "{}", exported(yaml));
+        let both = exported(&format!("{yaml}- metric: acc\n"));
+        assert!(both.contains("metric: acc\n") && !both.contains("acc_token"), "{both}");
+    }
+
+    #[test]
     fn subjects_are_tasks_of_a_group_with_rows_of_their_own() {
         let files = files(&(mmlu_row("anatomy", 0) + &mmlu_row("virology", 1) + &mmlu_row("anatomy", 2)));
         let spec = RunSpec { num_fewshot: Some(1), subset: Subset::First { n: 2 }, ..RunSpec::default() };
@@ -265,13 +291,26 @@ mod tests {
         let spec = RunSpec { num_fewshot: None, ..spec };
         let set = build(&files, &spec, None).expect("a set");
         let out = lm_eval(&set, &files, &spec);
-        assert_eq!(names(&out), ["mmlu.yaml", "mmlu_anatomy.jsonl", "mmlu_virology.jsonl"]);
-        assert_eq!(out[1].text.lines().count(), 2);
+        let expected = [
+            "mmlu.yaml",
+            "mmlu_stem.yaml",
+            "mmlu_other.yaml",
+            "mmlu_anatomy.yaml",
+            "mmlu_virology.yaml",
+            "mmlu_anatomy.jsonl",
+            "mmlu_virology.jsonl",
+        ];
+        assert_eq!(names(&out), expected);
+        assert_eq!(out[5].text.lines().count(), 2);
         assert!(out[0].text.contains(r#"--samples '{"mmlu_anatomy":[0],"mmlu_virology":[0]}'"#), "{}", out[0].text);
-        let value: Value = serde_yaml_ng::from_str(&out[0].text).expect("YAML");
-        assert_eq!(value["task"].as_sequence().map(Vec::len), Some(2));
-        assert_eq!(value["task"][0]["group"], "mmlu_stem");
-        assert_eq!(value["task"][0]["task"][0]["dataset_kwargs"]["data_files"]["test"], "mmlu_anatomy.jsonl");
+        let values: Vec<Value> =
+            out[..4].iter().map(|file| serde_yaml_ng::from_str(&file.text).expect("YAML")).collect();
+        assert_eq!(
+            (values[0]["task"].as_sequence().map(Vec::len), &values[0]["metadata"]["version"]),
+            (Some(2), &2.into())
+        );
+        assert_eq!(values[1]["task"][0], "mmlu_anatomy");
+        assert_eq!(values[3]["dataset_kwargs"]["data_files"]["test"], "mmlu_anatomy.jsonl");
     }
 
     #[test]
@@ -282,7 +321,8 @@ mod tests {
         assert_eq!(names(&out), ["mmlu.py", "mmlu.samples.jsonl"]);
         let sample: serde_json::Value = serde_json::from_str(&out[1].text).expect("JSON");
         assert_eq!((&sample["target"][0], &sample["id"]), (&"C".into(), &"mmlu_anatomy:0".into()));
-        let files = self::files("{\"sentence\": \"a _ b\", \"option1\": \"x\", \"option2\": \"y\", \"answer\": \"1\"}\n");
+        let files =
+            self::files("{\"sentence\": \"a _ b\", \"option1\": \"x\", \"option2\": \"y\", \"answer\": \"1\"}\n");
         assert!(inspect(&build(&files, &RunSpec::default(), None).expect("a set")).is_err());
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Source: lm-eval 0.4.13, `config/group.py` and its task manager.
 
-use super::config::{config_error, mapping, TaskConfig};
+use super::config::{config_error, mapping, with_includes, TaskConfig};
 use crate::error::Result;
 use crate::metrics::groups::Group;
 use serde_yaml_ng::{Mapping, Value};
@@ -35,13 +35,19 @@ pub fn is_group(fields: &Mapping) -> bool {
 /// `ErrorKind::TaskConfig` if a field is wrong, a named task is in no file, or a config is wrong.
 pub fn members(fields: &Mapping, includes: &BTreeMap<String, String>) -> Result<Members> {
     // A file that is no YAML matters only where something includes it.
-    let files: Vec<Mapping> = includes.values().filter_map(|text| mapping(text, includes).ok()).collect();
+    let files = includes.values().filter_map(|text| mapping(text, includes).ok()).collect();
     let mut members = Members::default();
-    members.add_group(fields, &files)?;
+    members.add_group(fields, &Given { files, includes })?;
     if members.tasks.is_empty() {
         return Err(config_error("task", "the group has no task"));
     }
     Ok(members)
+}
+
+/// The files that were given, and their fields.
+struct Given<'a> {
+    files: Vec<Mapping>,
+    includes: &'a BTreeMap<String, String>,
 }
 
 fn text(fields: &Mapping, name: &str) -> Option<String> {
@@ -78,7 +84,7 @@ fn weight_by_size(fields: &Mapping) -> Result<bool> {
 
 impl Members {
     /// Returns the group's name.
-    fn add_group(&mut self, fields: &Mapping, files: &[Mapping]) -> Result<String> {
+    fn add_group(&mut self, fields: &Mapping, given: &Given) -> Result<String> {
         if let Some(name) = fields.keys().filter_map(Value::as_str).find(|name| !FIELDS.contains(name)) {
             return Err(config_error(name, "unknown field of a group"));
         }
@@ -106,34 +112,34 @@ impl Members {
             None => Vec::new(),
         };
         for entry in entries {
-            let names = self.add(&entry, files)?;
+            let names = self.add(&entry, given)?;
             self.groups[at].members.extend(names);
         }
         Ok(name)
     }
 
     /// Adds what an entry of `task` stands for; returns the names of tasks and groups.
-    fn add(&mut self, entry: &Value, files: &[Mapping]) -> Result<Vec<String>> {
+    fn add(&mut self, entry: &Value, given: &Given) -> Result<Vec<String>> {
         match entry {
             Value::String(name) => {
                 let is = |file: &&Mapping, field: &str| file.get(field).and_then(Value::as_str) == Some(name);
-                if let Some(group) = files.iter().find(|file| is(file, "group")) {
-                    return Ok(vec![self.add_group(group, files)?]);
+                if let Some(group) = given.files.iter().find(|file| is(file, "group")) {
+                    return Ok(vec![self.add_group(group, given)?]);
                 }
-                let named: Vec<_> = match files.iter().find(|file| is(file, "task")) {
+                let named: Vec<_> = match given.files.iter().find(|file| is(file, "task")) {
                     Some(task) => vec![task],
-                    None => files.iter().filter(|file| has_tag(file, name)).collect(),
+                    None => given.files.iter().filter(|file| has_tag(file, name)).collect(),
                 };
                 if named.is_empty() {
                     return Err(config_error("task", format!("task \"{name}\" is in no file that was given")));
                 }
                 named.into_iter().map(|task| self.add_task(task.clone())).collect()
             }
-            Value::Mapping(fields) if is_group(fields) => Ok(vec![self.add_group(fields, files)?]),
+            Value::Mapping(fields) if is_group(fields) => Ok(vec![self.add_group(fields, given)?]),
             Value::Mapping(fields) => {
                 let named = |file: &&Mapping| file.get("task").is_some() && file.get("task") == fields.get("task");
-                let mut all = files.iter().find(named).cloned().unwrap_or_default();
-                all.extend(fields.clone());
+                let mut all = given.files.iter().find(named).cloned().unwrap_or_default();
+                all.extend(with_includes(fields.clone(), given.includes, 0)?);
                 Ok(vec![self.add_task(all)?])
             }
             _ => Err(config_error("task", "expected a task's name or its fields")),
@@ -154,7 +160,8 @@ impl Members {
 mod tests {
     use super::*;
 
-    const BASE: &str = "output_type: multiple_choice\ndoc_to_text: question\ndoc_to_choice: choices\ndoc_to_target: answer\n";
+    const BASE: &str =
+        "output_type: multiple_choice\ndoc_to_text: question\ndoc_to_choice: choices\ndoc_to_target: answer\n";
 
     fn of(yaml: &str, files: &[(&str, String)]) -> Result<Members> {
         let includes = files.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
@@ -173,7 +180,8 @@ mod tests {
         let members = of(yaml, &files).expect("a group");
         let names: Vec<_> = members.tasks.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
-        let groups: Vec<_> = members.groups.iter().map(|g| (g.name.as_str(), g.alias.as_str(), g.weight_by_size)).collect();
+        let groups: Vec<_> =
+            members.groups.iter().map(|g| (g.name.as_str(), g.alias.as_str(), g.weight_by_size)).collect();
         assert_eq!(groups, [("outer", "outer", true), ("inner", "Inner", false)]);
         assert_eq!(members.groups[0].members, ["inner", "c", "a"]);
         assert_eq!(members.groups[0].version.as_deref(), Some("2"));
@@ -185,6 +193,7 @@ mod tests {
         assert!(message("group: g\ntask: [nowhere]\n").contains("task \"nowhere\" is in no file that was given"));
         assert!(message("group: g\ntask: []\n").contains("has no task"));
         assert!(message("group: g\nfoo: 1\n").contains("field \"foo\": unknown field of a group"));
-        assert!(message("group: g\ntask: []\naggregate_metric_list:\n  metric: acc\n  aggregation: median\n").contains("median"));
+        assert!(message("group: g\ntask: []\naggregate_metric_list:\n  metric: acc\n  aggregation: median\n")
+            .contains("median"));
     }
 }

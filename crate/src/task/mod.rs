@@ -17,6 +17,7 @@ mod python;
 pub mod rows;
 pub mod subset;
 pub mod template;
+mod yaml;
 
 pub use build::{build, Files, TaskSet};
 pub use chat::ChatTemplate;

@@ -71,7 +71,13 @@ const GENERIC: &str = "multiple_choice";
 
 /// In the order in which rows are held against them: the first whose fields are all there is theirs.
 const PRESETS: [Preset; 16] = [
-    preset("hellaswag", "HellaSwag", &["activity_label", "ctx_a", "ctx_b", "endings", "label"], yaml!("hellaswag"), None),
+    preset(
+        "hellaswag",
+        "HellaSwag",
+        &["activity_label", "ctx_a", "ctx_b", "endings", "label"],
+        yaml!("hellaswag"),
+        None,
+    ),
     preset("piqa", "PIQA", &["goal", "sol1", "sol2", "label"], yaml!("piqa"), None),
     preset("winogrande", "WinoGrande", &["sentence", "option1", "option2", "answer"], yaml!("winogrande"), None),
     preset("truthfulqa_mc1", "TruthfulQA mc1", &["question", "mc1_targets"], yaml!("truthfulqa_mc1"), None),
@@ -454,7 +460,8 @@ mod tests {
     #[test]
     fn every_preset_and_style_is_a_config() {
         for info in presets() {
-            let config = TaskConfig::from_yaml(&info.yaml, &BTreeMap::new()).unwrap_or_else(|e| panic!("{}: {e}", info.name));
+            let config =
+                TaskConfig::from_yaml(&info.yaml, &BTreeMap::new()).unwrap_or_else(|e| panic!("{}: {e}", info.name));
             assert_eq!(config.task, info.name);
         }
         let rows = rows(r#"{"question": "q", "choices": ["a", "b"], "answer": 1}"#);
@@ -477,7 +484,9 @@ mod tests {
             Field::Text(text) => text,
             other => panic!("{other:?}"),
         };
-        let row = |choices: &str, answer: &str| format!("{{\"question\": \"q\", \"choices\": {choices}, \"answer\": {answer}}}\n");
+        let row = |choices: &str, answer: &str| {
+            format!("{{\"question\": \"q\", \"choices\": {choices}, \"answer\": {answer}}}\n")
+        };
         assert_eq!(target(&row("[\"x\", \"y\"]", "1")), "{{answer}}");
         let letters = "{{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.index(answer.strip().upper())}}";
         assert_eq!(target(&row("[\"x\", \"y\"]", "\"b\"")), letters);

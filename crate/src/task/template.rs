@@ -18,16 +18,18 @@ pub struct Templates {
     env: Environment<'static>,
 }
 
-impl Templates {
+impl Default for Templates {
     /// lm-eval's environment.
-    pub fn new() -> Self {
+    fn default() -> Self {
         let mut env = python_environment();
         env.set_undefined_behavior(UndefinedBehavior::Strict);
         env.set_keep_trailing_newline(true);
         env.add_filter("regex_replace", regex_replace);
         Self { env }
     }
+}
 
+impl Templates {
     /// The rendered text.
     ///
     /// # Errors
@@ -196,7 +198,7 @@ mod tests {
     use serde_json::json;
 
     fn text(source: &str, row: serde_json::Value) -> Result<String> {
-        Templates::new().text(source, &Value::from_serialize(row))
+        Templates::default().text(source, &Value::from_serialize(row))
     }
 
     #[test]
@@ -212,9 +214,9 @@ mod tests {
         assert_eq!(message("{{question}} {{context}}"), "the row has no field \"context\"");
         assert_eq!(message("{{choices.label}}"), "the row has no field \"choices.label\"");
         assert_eq!(message("{{choices.text[4]}}"), "undefined value");
-        let value = Templates::new().value("{{nothing}}", &Value::from_serialize(row()), Literal::Read);
+        let value = Templates::default().value("{{nothing}}", &Value::from_serialize(row()), Literal::Read);
         assert_eq!(value.expect_err("missing").message, "the row has no field \"nothing\"");
-        let value = Templates::new().value("{{[question, other]}}", &Value::from_serialize(row()), Literal::Read);
+        let value = Templates::default().value("{{[question, other]}}", &Value::from_serialize(row()), Literal::Read);
         assert_eq!(value.expect_err("missing").message, "the row has no field \"other\"");
     }
 
@@ -236,7 +238,8 @@ mod tests {
     #[test]
     fn regex_replace_is_pythons_sub() {
         // python3 -c 'import re; print(re.sub(r"(\w+) \$(\d)", r"\2 for \g<1>$", "pay $5 or give $7"))'
-        let got = text(r#"{{t|regex_replace('(\\w+) \\$(\\d)', '\\2 for \\g<1>$')}}"#, json!({"t": "pay $5 or give $7"}));
+        let got =
+            text(r#"{{t|regex_replace('(\\w+) \\$(\\d)', '\\2 for \\g<1>$')}}"#, json!({"t": "pay $5 or give $7"}));
         assert_eq!(got.as_deref(), Ok("5 for pay$ or 7 for give$"));
         assert!(text("{{t|regex_replace('(', '')}}", json!({"t": ""})).is_err());
     }
@@ -244,17 +247,17 @@ mod tests {
     #[test]
     fn texts_that_begin_and_end_with_braces_are_no_expressions() {
         let row = Value::from_serialize(json!({"a": "x", "b": "y"}));
-        let value = |source| Templates::new().value(source, &row, Literal::Text).map(|value| to_text(&value));
+        let value = |source| Templates::default().value(source, &row, Literal::Text).map(|value| to_text(&value));
         assert_eq!(value("{{a}} {{b}}").as_deref(), Ok("x y"));
         assert_eq!(value("{{a.strip()}}{% if b %}{{b}}").map_err(|e| e.kind), Err(ErrorKind::Template));
         assert_eq!(value("{{'}}' ~ a}}").as_deref(), Ok("}}x"));
-        assert!(Templates::new().literal("[a]}} b]").is_err());
+        assert!(Templates::default().literal("[a]}} b]").is_err());
     }
 
     #[test]
     fn a_rendered_literal_is_read() {
         let row = Value::from_serialize(json!({"a": "x"}));
-        let value = Templates::new().value("['{{a}}', 'it\\'s']", &row, Literal::Read).expect("a list");
+        let value = Templates::default().value("['{{a}}', 'it\\'s']", &row, Literal::Read).expect("a list");
         assert_eq!(serde_json::to_value(value).ok(), Some(json!(["x", "it's"])));
     }
 }

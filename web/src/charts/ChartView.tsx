@@ -61,6 +61,8 @@ export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
     setScene(made);
   }, [make, width, look, focus]);
 
+  // A finger has no way to hover: its first tap shows the note, a second one picks.
+  const isArmed = useRef(true);
   const target = scene?.targets.find(({ id }) => id === focus) ?? null;
   const under = (event: PointerEvent | MouseEvent): Target | null => (scene === null ? null : targetAt(scene, event.offsetX, event.offsetY));
 
@@ -99,18 +101,28 @@ export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
         tabIndex={0}
         style={scene === null ? {} : { width: `${scene.width}px`, height: `${scene.height}px` }}
         class={target !== null && onPick !== undefined ? "chart-canvas chart-canvas-picks" : "chart-canvas"}
+        onPointerDown={(event) => (isArmed.current = event.pointerType !== "touch" || under(event)?.id === focus)}
         onPointerMove={(event) => setFocus(under(event)?.id ?? null)}
-        onPointerLeave={() => setFocus(null)}
+        onPointerLeave={({ pointerType }) => pointerType !== "touch" && setFocus(null)}
         onBlur={() => setFocus(null)}
         onKeyDown={onKeyDown}
         onClick={(event) => {
           const clicked = under(event);
-          if (clicked !== null) onPick?.(clicked.id);
+          setFocus(clicked?.id ?? null);
+          if (clicked !== null && isArmed.current) onPick?.(clicked.id);
         }}
       />
-      <div class="chart-note" aria-live="polite" hidden={target === null} style={target === null || scene === null ? {} : notePlace(target, scene)}>
-        {target?.note.map((line) => <div key={line}>{line}</div>)}
-      </div>
+      {target !== null && scene !== null && (
+        <div class="chart-note" aria-hidden="true" style={notePlace(target, scene)}>
+          {target.note.map((line) => (
+            <div key={line}>{line}</div>
+          ))}
+        </div>
+      )}
+      {/* A live region has to be there before it speaks. */}
+      <p class="visually-hidden" role="status">
+        {target?.note.join(", ")}
+      </p>
     </div>
   );
 }

@@ -67,7 +67,7 @@ export function reliabilityScene({ runs, width, theme, words, focus }: Reliabili
   // The gaps of the run that is looked at: from its accuracy to where the diagonal is.
   for (const bin of first?.bins ?? []) {
     if (bin.mean_confidence === null || bin.accuracy === null || bin.gap === null) continue;
-    const half = Math.max(3, Math.min(x(bin.high) - x(bin.low) - 2, 26) / 2);
+    const half = Math.max(3, Math.min(x(bin.high) - x(bin.low) - 2, 26, 2 * (right - x(bin.mean_confidence))) / 2);
     const [upper, lower] = [y(Math.max(bin.accuracy, bin.mean_confidence)), y(Math.min(bin.accuracy, bin.mean_confidence))];
     const fill = bin.gap > 0 ? theme.overconfident : theme.underconfident;
     shapes.push({ kind: "rect", x: x(bin.mean_confidence) - half, y: upper, width: 2 * half, height: lower - upper, fill, stroke: null, opacity: 0.24 });

@@ -87,7 +87,7 @@ export const evaluate: typeof api.evaluate = async (model, data, options = {}) =
   try {
     const run = await listen(call, analysis);
     const spec = { ...DEFAULT_SPEC, ...options.spec };
-    const provenance = { model_sha256: model.sha256, model_url: engine.url, data_url: rows.url, fewshot_url: fewshot?.url ?? null, machine: navigator.userAgent };
+    const provenance = { model_sha256: model.sha256, model_url: engine.url, data_url: rows.url, machine: navigator.userAgent };
     valueOf(await call.run({ spec, provenance, only: null, rotation: 0, resume: null }));
     options.signal?.throwIfAborted();
     await analysed;

@@ -61,7 +61,6 @@ ${section(words.leftOut, table(words.leftOutColumns, run.unscored.map(({ line, e
 <section><h2>${words.facts}</h2>${factList([
     ...report.protocol.facts.map(({ name, value }): [string, string] => [name, value]),
     ...(meta.model === null ? [] : [[meta.model.file.name, bytes(meta.model.file.n_bytes)] as [string, string]]),
-    [words.digest, report.loglikelihood_digest],
   ])}</section>
 <footer>${words.made(report.engine_version)}</footer>
 </main>

@@ -31,6 +31,7 @@ const CHOICE: Shape<ChoiceScore> = record<ChoiceScore>({
   token_logprobs: list(REAL, MANY),
   loglikelihood: REAL,
   is_greedy: flag,
+  least_margin: nullable(REAL),
   n_chars: COUNT,
   n_bytes: COUNT,
   loglikelihood_unconditional: nullable(REAL),

@@ -45,7 +45,7 @@ function Letters({ bias }: { bias: Bias }) {
     [positions],
   );
   return (
-    <div>
+    <div class="subsection">
       <h3>{words.letters}</h3>
       <Figure
         name={words.letters}
@@ -63,7 +63,7 @@ function Letters({ bias }: { bias: Bias }) {
 
 function Lengths({ length }: { length: LengthBias | null }) {
   return (
-    <div>
+    <div class="subsection">
       <h3>{words.length}</h3>
       {length === null ? <p>{words.noLength}</p> : <LengthFigure length={length} />}
     </div>
@@ -106,14 +106,14 @@ function Rotations() {
   const { value: run } = state.run;
   const canRotate = run !== null && run.is_complete && state.isLive.value && !state.isBusy.value;
   return (
-    <div class="rotations">
+    <div class="subsection">
       {rotations === null ? (
-        <>
+        <p class="controls">
           <button type="button" disabled={!canRotate} onClick={() => void probeRotations()}>
             {words.rotate}
-          </button>{" "}
+          </button>
           <span class="hint">{canRotate || state.isBusy.value ? words.rotateHint : words.rotateNeedsRun}</span>
-        </>
+        </p>
       ) : (
         <>
           <p>{words.rotated(rotations)}</p>

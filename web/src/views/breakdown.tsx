@@ -8,7 +8,7 @@ import { Figure } from "./figure.tsx";
 import { Metric, Select } from "./parts.tsx";
 import { count, percent, percentRange, plural } from "../text.ts";
 import * as state from "../state.ts";
-import { setQuery } from "../actions.ts";
+import { showItems } from "../actions.ts";
 import type { Breakdown, CategoryResult, GroupResult, Proportion } from "../types.ts";
 
 type Order = "name" | "accuracy" | "docs";
@@ -98,10 +98,11 @@ function rowsOf({ categories, groups }: Breakdown, by: Order): Row[] {
 
 function Bars({ breakdown }: { breakdown: Breakdown }) {
   const by = order.value;
+  const published = state.options.value.published?.value ?? null;
   const rows = useMemo(() => rowsOf(breakdown, by), [breakdown, by]);
   const scene = useCallback<MakeScene>(
-    (width, theme, focus) => intervalsScene({ rows, lines: [], range: { min: 0, max: 1 }, width, theme, focus, axis: "accuracy", format: (value) => percent(value, 0) }),
-    [rows],
+    (width, theme, focus) => intervalsScene({ rows, lines: published === null ? [] : [{ name: "published", value: published }], range: { min: 0, max: 1 }, width, theme, focus, axis: "accuracy", format: (value) => percent(value, 0) }),
+    [rows, published],
   );
   const best = rows.reduce((a, b) => (b.value > a.value ? b : a));
   const worst = rows.reduce((a, b) => (b.value < a.value ? b : a));
@@ -113,9 +114,7 @@ function Bars({ breakdown }: { breakdown: Breakdown }) {
       table={{ columns: ["Category", "Accuracy", "95 % interval", "Right", "Docs"], rows: rows.map(({ name, accuracy }) => [name, percent(accuracy.value), percentRange(accuracy.interval), count(accuracy.n_correct), count(accuracy.n)]) }}
       onPick={(id) => {
         const picked = rows.find((row) => row.id === id);
-        if (picked === undefined) return;
-        setQuery({ categories: picked.categories });
-        document.getElementById("report-items")?.scrollIntoView();
+        if (picked !== undefined) showItems({ categories: picked.categories });
       }}
     />
   );

@@ -1,6 +1,5 @@
 // Calibration: the reliability diagram with its controls, the numbers under it, selective accuracy, other runs over this one.
 
-import type { ComponentChildren } from "preact";
 import { useCallback } from "preact/hooks";
 import type { MakeScene } from "../charts/ChartView.tsx";
 import { curvesScene } from "../charts/curves.ts";
@@ -10,7 +9,7 @@ import { Figure } from "./figure.tsx";
 import { count, fixed, percent, PROFILES, RULES } from "../text.ts";
 import { calibration as words } from "../text_report.ts";
 import * as state from "../state.ts";
-import { removeOverlay, setOptions, setQuery, showOverlay } from "../actions.ts";
+import { removeOverlay, setOptions, showItems, showOverlay } from "../actions.ts";
 import type { Calibration, CalibrationBootstrap, CalibrationValues, RuleTable, SyntheticProfile, TemperatureFit } from "../types.ts";
 
 const UNIT = { min: 0, max: 1 };
@@ -27,15 +26,15 @@ export function CalibrationView() {
       <h2 id="report-calibration">{words.heading}</h2>
       <p class="hint">{words.intro}</p>
       <div class="columns">
-        <div>
+        <div class="subsection">
           <Diagram calibration={report.calibration} />
           <p class="hint">{words.pickHint}</p>
-          <Overlays />
         </div>
-        <div>
+        <div class="subsection">
           <Controls calibration={report.calibration} rules={report.rules} />
           <Numbers calibration={report.calibration} bootstrap={state.bootstrap.value} />
           {report.calibration.temperature_fit !== null && <Fit fit={report.calibration.temperature_fit} />}
+          <Overlays />
         </div>
       </div>
       <Selective calibration={report.calibration} />
@@ -67,10 +66,7 @@ function Diagram({ calibration }: { calibration: Calibration }) {
       label={words.label(calibration)}
       scene={scene}
       table={{ columns: words.columns, rows: calibration.bins.map(words.row) }}
-      onPick={(id) => {
-        setQuery({ bin: Number(id) });
-        document.getElementById("report-items")?.scrollIntoView();
-      }}
+      onPick={(id) => showItems({ bin: Number(id) })}
     />
   );
 }
@@ -118,28 +114,37 @@ function Numbers({ calibration: { values, values_at_one }, bootstrap }: { calibr
     return isChanged && value !== null ? words.atOne(value) : null;
   };
   return (
-    <dl class="numbers-list">
-      <Value name={words.ece} term="ece" value={fixed(values.ece)} more={before("ece")}>
-        {bootstrap === null ? words.waiting : words.eceInterval(bootstrap)}
-      </Value>
-      {bootstrap !== null && <Value name={words.calibratedEce} term="calibratedEce" value={words.calibrated(bootstrap)} more={null} />}
-      <Value name={words.mce} term="mce" value={fixed(values.mce)} more={before("mce")} />
-      {values.brier !== null && <Value name={words.brier} term="brier" value={fixed(values.brier)} more={before("brier")} />}
-      <Value name={words.nll} term="nll" value={fixed(values.nll)} more={before("nll")} />
-      <Value name={words.meanConfidence} term="confidence" value={percent(values.mean_confidence)} more={null} />
-      <Value name={words.accuracy} term="accuracy" value={percent(values.accuracy)} more={null} />
-    </dl>
+    <>
+      <p class="key-number">
+        <Metric term="ece">{words.ece}</Metric> <output aria-label={words.ece}>{fixed(values.ece)}</output>{" "}
+        <span class="hint">
+          {bootstrap === null ? words.waiting : words.eceInterval(bootstrap)} {before("ece")}
+        </span>
+      </p>
+      {bootstrap !== null && (
+        <p>
+          <Metric term="calibratedEce">{words.calibratedEce}</Metric> {words.calibrated(bootstrap)}
+        </p>
+      )}
+      <dl class="numbers-list">
+        <Value name={words.mce} term="mce" value={fixed(values.mce)} more={before("mce")} />
+        {values.brier !== null && <Value name={words.brier} term="brier" value={fixed(values.brier)} more={before("brier")} />}
+        <Value name={words.nll} term="nll" value={fixed(values.nll)} more={before("nll")} />
+        <Value name={words.meanConfidence} term="confidence" value={percent(values.mean_confidence)} more={null} />
+        <Value name={words.accuracy} term="accuracy" value={percent(values.accuracy)} more={null} />
+      </dl>
+    </>
   );
 }
 
-function Value({ name, term, value, more, children }: { name: string; term: Term; value: string; more: string | null; children?: ComponentChildren }) {
+function Value({ name, term, value, more }: { name: string; term: Term; value: string; more: string | null }) {
   return (
     <div>
       <dt>
         <Metric term={term}>{name}</Metric>
       </dt>
       <dd>
-        {value} {children !== undefined && <span class="hint">{children}</span>} {more !== null && <span class="hint">{more}</span>}
+        {value} {more !== null && <span class="hint">{more}</span>}
       </dd>
     </div>
   );
@@ -147,14 +152,18 @@ function Value({ name, term, value, more, children }: { name: string; term: Term
 
 /** The slider moves freely; the fit keeps half of the docs aside to be judged on. */
 function Fit({ fit }: { fit: TemperatureFit }) {
+  // As the slider has it: a third decimal is far below what the fit can tell.
+  const temperature = Number(fit.temperature.toFixed(3));
   return (
-    <div class="fit">
+    <div class="subsection">
       <p>
         <Metric term="temperature">{words.temperature}</Metric>. {words.fitted(fit)}
       </p>
-      <button type="button" disabled={state.options.value.temperature === fit.temperature} onClick={() => setOptions({ temperature: fit.temperature })}>
-        {words.fit(fit)}
-      </button>
+      <p class="controls">
+        <button type="button" disabled={state.options.value.temperature === temperature} onClick={() => setOptions({ temperature })}>
+          {words.fit(fit)}
+        </button>
+      </p>
     </div>
   );
 }
@@ -230,7 +239,7 @@ function Selective({ calibration }: { calibration: Calibration }) {
     [calibration, overlays, chance],
   );
   return (
-    <div>
+    <div class="subsection">
       <h3>
         <Metric term="selective">{words.selective}</Metric>
       </h3>

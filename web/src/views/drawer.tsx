@@ -10,7 +10,7 @@ import * as state from "../state.ts";
 import { closeItem, rescore, step } from "../actions.ts";
 import type { ChoiceDetail, ChoiceScore, ItemScore } from "../types.ts";
 import type { DocView, ItemView } from "../worker/protocol.ts";
-import type { TokenView } from "../pending.ts";
+import type { TokenView } from "../types.ts";
 
 export function Drawer() {
   const isOpen = useComputed(() => state.opened.value !== null);
@@ -28,35 +28,35 @@ function OpenDrawer() {
   return (
     <dialog class="drawer" ref={dialog} aria-labelledby="drawer-heading" onClose={closeItem} onKeyDown={onKeyDown}>
       <div class="drawer-body">
-      <header class="drawer-head">
-        <h2 id="drawer-heading">
-          {words.label(view?.item.line ?? state.rows.value.get(index)?.line ?? index + 1)}
-        </h2>
-        <div class="controls">
-          <button type="button" class="quiet" aria-label={words.previous} title={words.previous} onClick={() => step(-1)}>
-            ↑
-          </button>
-          <button type="button" class="quiet" aria-label={words.next} title={words.next} onClick={() => step(1)}>
-            ↓
-          </button>
-          <button type="button" class="quiet" aria-label={words.close} title={words.close} onClick={closeItem}>
-            ×
-          </button>
-        </div>
-      </header>
-      {failure !== null && <p class="problem">{failure}</p>}
-      {view !== null && (
-        <>
-          <Summary view={view} />
-          <label class="check">
-            <input type="checkbox" checked={showsIds.value} onChange={({ currentTarget }) => (showsIds.value = currentTarget.checked)} /> {words.ids}
-          </label>
-          {doc === null ? <p class="hint">{words.noPrompt}</p> : <Prompt key={index} doc={doc} item={view.item} showsIds={showsIds} />}
-          <Choices view={view} doc={doc} showsIds={showsIds} />
-          {doc !== null && <Edit key={`edit ${index}`} doc={doc} view={view} rescored={rescored} />}
-          {error !== null && <Problem error={error} />}
-        </>
-      )}
+        <header class="drawer-head">
+          <h2 id="drawer-heading">
+            {words.label(view?.item.line ?? state.rows.value.get(index)?.line ?? index + 1)}
+          </h2>
+          <div class="controls">
+            <button type="button" class="quiet" aria-label={words.previous} title={words.previous} onClick={() => step(-1)}>
+              ↑
+            </button>
+            <button type="button" class="quiet" aria-label={words.next} title={words.next} onClick={() => step(1)}>
+              ↓
+            </button>
+            <button type="button" class="quiet" aria-label={words.close} title={words.close} onClick={closeItem}>
+              ×
+            </button>
+          </div>
+        </header>
+        {failure !== null && <p class="problem">{failure}</p>}
+        {view !== null && (
+          <>
+            <Summary view={view} />
+            <label class="check">
+              <input type="checkbox" checked={showsIds.value} onChange={({ currentTarget }) => (showsIds.value = currentTarget.checked)} /> {words.ids}
+            </label>
+            {doc === null ? <p class="hint">{words.noPrompt}</p> : <Prompt key={index} doc={doc} item={view.item} showsIds={showsIds} />}
+            <Choices view={view} doc={doc} showsIds={showsIds} />
+            {doc !== null && <Edit key={`edit ${index}`} doc={doc} view={view} rescored={rescored} />}
+            {error !== null && <Problem error={error} />}
+          </>
+        )}
       </div>
     </dialog>
   );
@@ -212,7 +212,7 @@ function Choice({ choice, detail, tokens, showsIds }: ChoiceProps) {
   return (
     <div class="subsection">
       <p>
-        {detail !== null && <strong>{detail.letter}</strong>} {choice.text} {detail?.is_gold === true && <span class="tag">✓ {words.gold}</span>} {isPick && <span class="tag">▸ {words.pick}</span>}
+        {detail !== null && <strong>{detail.letter}</strong>} {choice.text !== detail?.letter && choice.text} {detail?.is_gold === true && <span class="tag">✓ {words.gold}</span>} {isPick && <span class="tag">▸ {words.pick}</span>}
       </p>
       <p class="tokens">
         {choice.token_ids.map((id, i) => (

@@ -5,6 +5,7 @@ import { ChartView, chartPng, chartSvg, type ChartViewProps } from "../charts/Ch
 import { saveFile } from "../actions.ts";
 import { figures } from "../state.ts";
 import { figure } from "../text_report.ts";
+import "./report.css";
 
 export interface Table {
   columns: readonly string[];
@@ -20,11 +21,9 @@ interface FigureProps extends ChartViewProps {
 export function Figure({ name, table, ...chart }: FigureProps) {
   const file = name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
   const { scene, label } = chart;
-  // The report as a file takes the charts that stand on the page.
-  useEffect(() => {
-    figures.set(name, { svg: () => chartSvg(scene, label).text() });
-    return () => void figures.delete(name);
-  }, [name, scene, label]);
+  // The report as a file takes the charts that stand on the page; a change of one keeps its place among them.
+  useEffect(() => void figures.set(name, { svg: () => chartSvg(scene, label).text() }), [name, scene, label]);
+  useEffect(() => () => void figures.delete(name), [name]);
   return (
     <figure class="figure">
       <ChartView {...chart} />
@@ -34,13 +33,18 @@ export function Figure({ name, table, ...chart }: FigureProps) {
           <DataTable caption={name} {...table} />
         </details>
         <span class="figure-files">
-          <button type="button" class="quiet" aria-label={figure.save(name, figure.png)} onClick={async () => {
-            const png = await chartPng(chart.scene);
-            if (png !== null) saveFile(`${file}.png`, png);
-          }}>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={figure.save(name, figure.png)}
+            onClick={async () => {
+              const png = await chartPng(scene);
+              if (png !== null) saveFile(`${file}.png`, png);
+            }}
+          >
             {figure.png}
           </button>
-          <button type="button" class="quiet" aria-label={figure.save(name, figure.svg)} onClick={() => saveFile(`${file}.svg`, chartSvg(chart.scene, chart.label))}>
+          <button type="button" class="quiet" aria-label={figure.save(name, figure.svg)} onClick={() => saveFile(`${file}.svg`, chartSvg(scene, label))}>
             {figure.svg}
           </button>
         </span>

@@ -10,9 +10,14 @@ import type { ItemRow, ItemSort } from "../worker/protocol.ts";
 const entries = <K extends string>(names: Record<K, string>): [K, string][] => Object.entries(names) as [K, string][];
 
 export function ItemsView() {
+  const section = useRef<HTMLElement>(null);
+  const asked = state.itemsAsked.value;
+  useEffect(() => {
+    if (asked > 0) section.current?.scrollIntoView();
+  }, [asked]);
   if (!state.hasItems.value) return null;
   return (
-    <section class="report-section" id="report-items" aria-labelledby="report-items-heading">
+    <section ref={section} class="report-section" id="report-items" aria-labelledby="report-items-heading">
       <h2 id="report-items-heading">Items</h2>
       <Toolbar />
       <Table />

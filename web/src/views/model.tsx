@@ -113,7 +113,7 @@ function Status() {
               .join(" · ")}
           />
           <Fact name="Context" value={`${count(info.n_ctx)} tokens`} />
-          <Fact name="Tokenizer" value={`${info.tokenizer}, ${count(info.n_vocab)} entries`} />
+          <Fact name="Tokenizer" value={info.tokenizer} />
           <Fact name="Memory" value={`${bytes(info.n_weight_bytes)} of weights, file ${bytes(file.size)}`} />
           <Fact name="Engine" value={engineName(info.engine)} />
           <div>

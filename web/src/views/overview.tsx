@@ -12,10 +12,16 @@ export function Overview() {
   return (
     <section class="report-section overview" aria-labelledby="report-overview">
       <h2 id="report-overview">Overview</h2>
-      {report.headline !== null && <HeadlineNumber headline={report.headline} report={report} />}
-      {report.rules !== null && report.rules.listed.length > 0 && <Rules table={report.rules} chosen={report.options.rule} />}
-      <OtherNumbers report={report} />
-      <Counts report={report} />
+      <div class="columns even">
+        <div>
+          {report.headline !== null && <HeadlineNumber headline={report.headline} report={report} />}
+          <Counts report={report} />
+        </div>
+        <div>
+          {report.rules !== null && report.rules.listed.length > 0 && <Rules table={report.rules} chosen={report.options.rule} />}
+          <OtherNumbers report={report} />
+        </div>
+      </div>
     </section>
   );
 }
@@ -163,11 +169,19 @@ function Rules({ table, chosen }: { table: RuleTable; chosen: Rule }) {
   );
 }
 
+/** A difference in mean length below this share of the right answers' length explains nothing. */
+const TELLING = 0.1;
+
 function parting({ n, n_differ, n_only_a_correct, n_only_b_correct, p_value, mean_chars_a, mean_chars_b, mean_chars_gold }: RuleParting): string {
   const who = `acc and acc_norm pick different choices on ${n_differ} of ${plural(n, "doc")}`;
   const result = `on those, acc alone is right ${plural(n_only_a_correct, "time")}, acc_norm alone ${plural(n_only_b_correct, "time")} (McNemar p = ${fixed(p_value)})`;
-  const lengths = `Picks of acc have ${mean_chars_a.toFixed(0)} characters on average, those of acc_norm ${mean_chars_b.toFixed(0)}, the right answers ${mean_chars_gold.toFixed(0)}`;
-  const why = mean_chars_a < mean_chars_b ? "every further token makes a text less probable, so acc favours short answers; acc_norm takes that back" : "length is not what makes the difference here";
+  const lengths = `Picks of acc have ${mean_chars_a.toFixed(1)} characters on average, those of acc_norm ${mean_chars_b.toFixed(1)}, the right answers ${mean_chars_gold.toFixed(1)}`;
+  const why =
+    mean_chars_b - mean_chars_a > TELLING * mean_chars_gold
+      ? "every further token makes a text less probable, so acc favours short answers; acc_norm takes that back"
+      : mean_chars_a - mean_chars_b > TELLING * mean_chars_gold
+        ? "acc does not favour short answers here; dividing by length does"
+        : "length is hardly what makes the difference here";
   return `${who}; ${result}. ${lengths}: ${why}.`;
 }
 

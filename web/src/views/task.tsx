@@ -66,7 +66,7 @@ function Summary() {
     <>
       <p class="summary">
         <strong>{info.name}</strong>
-        {info.preset === null ? "" : `, recognised as ${info.preset}`}: {plural(info.n_docs, "doc")} of {plural(info.n_rows, "row")}
+        {info.preset === null || info.preset === info.name ? "" : `, recognised as ${info.preset}`}: {plural(info.n_docs, "doc")} of {plural(info.n_rows, "row")}
         {nCategories > 1 && `, ${count(nCategories)} categories`}
       </p>
       {info.warnings.map((warning) => (

@@ -7,7 +7,7 @@ import { loadModule } from "./module.ts";
 import type { Model, Run, Task } from "../wasm/evaltab.js";
 import type { CallsOf, EngineCalls, EngineEvents, EvalErrorLike, RunEnd, RunMessage, RunProgress } from "./protocol.ts";
 import type { ItemScore, RunMeta, Unscored } from "../types.ts";
-import type { LoadStep, ModelInfo, Phase, Prepared, PresetInfo, Step, TaskInfo } from "../pending.ts";
+import type { LoadStep, ModelInfo, Phase, Prepared, PresetInfo, Step, TaskInfo } from "../types.ts";
 import { openHistory } from "../history/runs.ts";
 
 type Post = <K extends keyof EngineEvents>(event: K, data: EngineEvents[K]) => void;

@@ -4,7 +4,8 @@
 
 import * as single from "../wasm/evaltab.js";
 
-export type Module = typeof single;
+/** Both builds have this; they differ in how they start. */
+export type Module = Omit<typeof single, "default" | "initSync" | "start">;
 
 export interface Loaded {
   module: Module;

@@ -27,7 +27,7 @@ import type {
   SyntheticProfile,
   Unscored,
 } from "../types.ts";
-import type { LoadStep, ModelInfo, Phase, Prepared, PresetInfo, TaskInfo, TokenView } from "../pending.ts";
+import type { LoadStep, ModelInfo, Phase, Prepared, PresetInfo, TaskInfo, TokenView } from "../types.ts";
 
 export interface NamedBytes {
   name: string;

@@ -1,0 +1,74 @@
+// What happens with runs and files that this browser keeps.
+//
+// In: events of the views. Out: state. Going on with a run takes the same model and rows, known by their hashes.
+
+import { analysis, cache, refreshSaved, setSpec, setTask, startRun } from "./actions.ts";
+import { haveModel, rowsOfRef, type Found } from "./actions_link.ts";
+import type { SavedRun } from "./history/runs.ts";
+import type { Result } from "./result.ts";
+import { askPersistence, storageState } from "./sources/cache.ts";
+import * as state from "./state.ts";
+import { history as words } from "./text_share.ts";
+import type { FileMeta } from "./types.ts";
+import type { EvalErrorLike } from "./worker/protocol.ts";
+
+const tell = (result: Result<unknown, EvalErrorLike>): void => void (state.historyError.value = result.ok ? null : result.error);
+
+export async function openSaved(id: string): Promise<void> {
+  if (state.isBusy.value) return;
+  state.profile.value = null;
+  state.isLive.value = false;
+  state.runPhase.value = "idle";
+  tell(await analysis.call.openSaved(id));
+}
+
+/** Scores what is left of a run that broke off. */
+export async function goOn({ id, meta }: SavedRun): Promise<void> {
+  if (state.isBusy.value || meta.model === null) return;
+  await setSpec({ engine: meta.spec.engine });
+  const { file: model } = meta.model;
+  const found = {
+    model: await haveModel({ ...model, url: model.source_url }),
+    data: await rowsOf(meta.data),
+    fewshot: meta.fewshot_data === null ? null : await rowsOf(meta.fewshot_data),
+  };
+  for (const [file, result] of [[model, found.model], [meta.data, found.data], [meta.fewshot_data ?? meta.data, found.fewshot]] as const) {
+    if (result !== null && !result.ok) return tell({ ok: false, error: result.error ?? { kind: "io", place: file.name, message: words.choose } });
+  }
+  if (!found.data.ok || found.fewshot?.ok === false) return;
+  tell({ ok: true, value: null });
+  await setTask(found.data.value, meta.spec, found.fewshot?.value ?? null);
+  await startRun(id);
+}
+
+const rowsOf = (file: FileMeta): Promise<Found<state.TaskFile>> =>
+  rowsOfRef({ name: file.name, url: file.source_url, n_bytes: file.n_bytes, sha256: file.sha256 ?? "", n: file.n_rows ?? 0, rows: null });
+
+export async function removeSaved(id: string): Promise<void> {
+  tell(await analysis.call.removeSaved(id));
+  await refreshSaved();
+}
+
+/** All runs as one file; null where the history could not be read. */
+export async function exportSaved(): Promise<Blob | null> {
+  const file = await analysis.call.exportSaved();
+  tell(file);
+  return file.ok ? file.value : null;
+}
+
+export async function importSaved(file: File): Promise<void> {
+  const added = await analysis.call.importSaved(file);
+  tell(added);
+  if (added.ok) state.announcement.value = words.imported(added.value);
+  await refreshSaved();
+}
+
+export async function removeCached(url: string): Promise<void> {
+  await (await cache).remove(url);
+  await refreshSaved();
+}
+
+export async function persist(): Promise<void> {
+  await askPersistence();
+  state.storage.value = await storageState();
+}
