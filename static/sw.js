@@ -1,7 +1,7 @@
 // The page's service worker: makes a host without headers cross-origin isolated, keeps the page for offline use, updates it.
 //
 // In: requests of pages below this file's folder, and two messages. Out: answers with the headers that shared memory needs;
-// the page's own files from the cache once all of them are there. Models are not its business: the page caches those itself.
+// the page's own files from the cache once all of them are there; word of every byte that a page sends. Models are not its business: the page caches those itself.
 //
 // One version at a time: the build writes the list of files and their hashes below, so each build is another worker. An
 // update is stored whole, each file checked against its hash, before it may take over, and it takes over only when every
@@ -56,12 +56,20 @@ self.addEventListener("message", (event) => {
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
+  // Only other methods have a body.
+  if (!["GET", "HEAD"].includes(request.method)) event.waitUntil(tellSent(request.clone()));
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname)) return;
   // Large, fetched in parts, kept by the page.
   if (request.headers.has("range") || url.pathname.endsWith(".gguf")) return;
   event.respondWith(answer(request, pathOf(url)));
 });
+
+/** Tells the pages how many bytes one of them, or one of their workers, is sending anywhere. The page itself never sends any. */
+async function tellSent(request) {
+  const { byteLength } = await request.arrayBuffer();
+  for (const page of await self.clients.matchAll({ type: "window" })) page.postMessage({ n_bytes_sent: byteLength });
+}
 
 /** The path below the scope, as the manifest has it: a folder is its index.html. */
 function pathOf(url) {

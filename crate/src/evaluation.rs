@@ -6,10 +6,11 @@ use crate::error::{ErrorKind, EvalError, Result};
 use crate::model::Model;
 use crate::report::files::{results_json, samples_jsonl};
 use crate::report::{report, FileMeta, MetricMeta, ModelMeta, Report, ReportOptions, RunMeta, TaskMeta, TokenMeta, TokenizerMeta};
-use crate::run::{Prepared, Run, Step};
+use crate::run::{DocView, Prepared, Run, Step};
+use crate::score::ItemScore;
 use crate::spec::{ChatMode, EnginePath, RunSpec};
 use crate::task::doc::{Doc, Unscored};
-use crate::task::{self, ChatTemplate, Files, TaskSet};
+use crate::task::{self, ChatTemplate, ExportFile, Files, TaskSet};
 use crate::tokenizer::Tokenizer;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -63,7 +64,11 @@ fn task_set(files: &Files, spec: &RunSpec, model: Option<&Model>) -> Result<Task
     if spec.chat != ChatMode::Off && model.is_some() && chat.is_none() {
         return Err(EvalError::new(ErrorKind::RunSpec, "the model's file has no chat template").at("setting \"chat\""));
     }
-    task::build(files, spec, chat.as_ref())
+    if spec.choice_shift == 0 {
+        return task::build(files, spec, chat.as_ref());
+    }
+    let files = Files { data: task::rotate::rotated(&files.data, spec.choice_shift)?, ..files.clone() };
+    task::build(&files, spec, chat.as_ref())
 }
 
 /// What a task is under some settings. Without a model, a chat template cannot be applied; the examples then have none.
@@ -82,7 +87,7 @@ pub fn task_info(files: &Files, spec: &RunSpec, model: Option<&Model>) -> Result
         data_sha256: files.data.sha256.clone(),
         n_rows: files.data.rows.len(),
         n_docs: set.docs.len(),
-        name: set.config.task.clone(),
+        name: set.name().to_owned(),
         preset: set.preset.clone(),
         yaml: set.config.yaml(),
         categories,
@@ -91,6 +96,27 @@ pub fn task_info(files: &Files, spec: &RunSpec, model: Option<&Model>) -> Result
         num_fewshot: set.num_fewshot,
         examples: set.docs.into_iter().take(SHOWN_DOCS).collect(),
     })
+}
+
+/// The task as another harness takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Harness {
+    /// A YAML and the rows, for `lm_eval --include_path`.
+    LmEval,
+    /// A Python file and the rows, for `inspect eval`.
+    Inspect,
+}
+
+/// Files that make another harness run the same prompts.
+///
+/// # Errors
+/// As [`task::build`]; and where the harness cannot express the task.
+pub fn exports(files: &Files, spec: &RunSpec, model: Option<&Model>, harness: Harness) -> Result<Vec<ExportFile>> {
+    let set = task_set(files, spec, model)?;
+    match harness {
+        Harness::LmEval => Ok(task::lm_eval(&set, files, spec)),
+        Harness::Inspect => task::inspect(&set),
+    }
 }
 
 /// An evaluation under way.
@@ -149,6 +175,22 @@ impl Evaluation {
         let step = self.run.step(model)?;
         self.meta.n_tokens = step.n_tokens_done;
         Ok(step)
+    }
+
+    /// One doc as it is fed, by its index among the rows; `None` where it is no doc of this run.
+    ///
+    /// # Errors
+    /// As [`crate::prompt::Encoder::doc`].
+    pub fn doc_view(&self, index: usize) -> Result<Option<DocView>> {
+        self.run.doc_view(index)
+    }
+
+    /// Scores a changed prompt in place of a doc's own, in float32; nothing of it is kept.
+    ///
+    /// # Errors
+    /// `RunSpec` where there is no such doc or the number of continuations is another; else as [`Run::step`].
+    pub fn rescore(&mut self, model: &mut Model, index: usize, context: &str, continuations: &[String]) -> Result<ItemScore> {
+        self.run.rescore(model, index, context, continuations)
     }
 
     /// The boundary report.
@@ -215,7 +257,7 @@ fn meta(model: &Model, files: &Files, set: &TaskSet, spec: &RunSpec) -> RunMeta 
         data: file(&files.data),
         fewshot_data: files.fewshot.as_ref().map(file),
         task: TaskMeta {
-            name: set.config.task.clone(),
+            name: set.name().to_owned(),
             preset: set.preset.clone(),
             version: set.version.clone(),
             yaml: set.config.yaml(),

@@ -6,16 +6,16 @@
 //! A doc that fails is counted with its reason, and the run goes on.
 
 use crate::engine::{Sequence, TokenScore};
-use crate::error::Result;
+use crate::error::{ErrorKind, EvalError, Result};
 use crate::model::Model;
 use crate::plan::{self, BATCH_ROWS};
 use crate::prompt::{join_view, EncodedDoc, EncodedRequest, Encoder, JoinView, TokenView};
 use crate::score::{item_score, near_ties, BoundaryFlag, FailedItem, ItemScore, ScoredContinuation, ScoredDoc, TokenScores};
 use crate::spec::{Precision, RunSpec};
-use crate::task::doc::{Doc, OutputType};
+use crate::task::doc::{Doc, OutputType, Request};
 use crate::tokenizer::Tokenizer;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use ts_rs::TS;
 
@@ -54,6 +54,17 @@ pub struct Step {
     /// Tokens that all docs of this phase need, as far as is known; what docs share counts once.
     #[ts(type = "number")]
     pub n_tokens_total: u64,
+}
+
+/// One doc as it is fed.
+#[derive(Debug, Clone, Serialize, Deserialize, TS)]
+pub struct DocView {
+    /// Its texts.
+    pub doc: Doc,
+    /// The whole context of its first request.
+    pub context: Vec<TokenView>,
+    /// The scored tokens of each request.
+    pub continuations: Vec<Vec<TokenView>>,
 }
 
 /// How many docs have a flag.
@@ -186,6 +197,38 @@ impl Run {
 
     fn encoder(&self) -> Result<Encoder<'_>> {
         Encoder::new(&self.tokenizer, &self.spec, self.max_length)
+    }
+
+    /// One doc as it is fed; `None` where it is no doc of this run.
+    ///
+    /// # Errors
+    /// As [`Encoder::doc`].
+    pub fn doc_view(&self, index: usize) -> Result<Option<DocView>> {
+        let Some(doc) = self.docs.iter().find(|d| d.index == index) else { return Ok(None) };
+        let encoded = self.encoder()?.doc(doc)?;
+        let view = |ids: &[u32]| ids.iter().map(|&id| TokenView::from(self.tokenizer.piece(id))).collect();
+        Ok(Some(DocView {
+            doc: doc.clone(),
+            context: view(encoded.requests.first().map_or(&[][..], |r| &r.context)),
+            continuations: encoded.requests.iter().map(|r| view(&r.continuation)).collect(),
+        }))
+    }
+
+    /// Scores a changed prompt in place of a doc's own, in float32; nothing of it is kept.
+    ///
+    /// # Errors
+    /// `RunSpec` where there is no such doc or the number of continuations is another; else what the engine says.
+    pub fn rescore(&mut self, model: &mut Model, index: usize, context: &str, continuations: &[String]) -> Result<ItemScore> {
+        let bad = |message: String| EvalError::new(ErrorKind::RunSpec, message);
+        let doc = self.docs.iter().find(|d| d.index == index).ok_or_else(|| bad(format!("the run has no doc with index {index}")))?;
+        if continuations.len() != doc.requests.len() {
+            return Err(bad(format!("{} continuations for a doc that has {}", continuations.len(), doc.requests.len())));
+        }
+        let context: Arc<str> = context.into();
+        let requests = continuations.iter().map(|c| Request { context: Arc::clone(&context), continuation: c.clone() }).collect();
+        let doc = Doc { requests, ..doc.clone() };
+        let encoded = self.encoder()?.doc(&doc)?;
+        self.score_encoded(model, &[&doc], &[&encoded], &[], Precision::Float32).map(|mut items| items.remove(0))
     }
 
     /// The boundary report. Complete once the phase is past `encode`.
@@ -344,29 +387,36 @@ impl Run {
         Step { phase: self.phase, ..step }
     }
 
+    /// One engine call for some docs, by their positions.
+    fn score_docs(&mut self, model: &mut Model, positions: &[usize], next: &[u32], precision: Precision) -> Result<Vec<ItemScore>> {
+        let docs = std::mem::take(&mut self.docs);
+        let encoded = std::mem::take(&mut self.encoded);
+        let pairs: Vec<(&Doc, &EncodedDoc)> = positions.iter().filter_map(|&i| Some((&docs[i], encoded[i].as_ref()?))).collect();
+        let (some_docs, some_encoded): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let scored = self.score_encoded(model, &some_docs, &some_encoded, next, precision);
+        (self.docs, self.encoded) = (docs, encoded);
+        scored
+    }
+
     /// One engine call for some docs.
-    fn score_docs(&mut self, model: &mut Model, docs: &[usize], next: &[u32], precision: Precision) -> Result<Vec<ItemScore>> {
-        let which = usize::from(precision == Precision::Float32);
-        let encoded: Vec<&EncodedDoc> = docs.iter().filter_map(|&i| self.encoded[i].as_ref()).collect();
+    fn score_encoded(&mut self, model: &mut Model, docs: &[&Doc], encoded: &[&EncodedDoc], next: &[u32], precision: Precision) -> Result<Vec<ItemScore>> {
+        let null_scores = &mut self.null_scores[usize::from(precision == Precision::Float32)];
         let mut sequences: Vec<Sequence> = encoded.iter().flat_map(|e| e.requests.iter().map(EncodedRequest::sequence)).collect();
         let n_own = sequences.len();
         // Null contexts: one more pass per distinct continuation.
         let mut missing: Vec<&EncodedRequest> = Vec::new();
-        let mut asked = std::collections::HashSet::new();
+        let mut asked = HashSet::new();
         for request in encoded.iter().flat_map(|e| e.unconditional.iter().chain(&e.answer)) {
-            if !self.null_scores[which].contains_key(&null_key(request)) && asked.insert(null_key(request)) {
+            if !null_scores.contains_key(&null_key(request)) && asked.insert(null_key(request)) {
                 missing.push(request);
             }
         }
         sequences.extend(missing.iter().map(|r| r.sequence()));
         let scores = model.engine().score(&sequences, next, precision)?;
-        let new: Vec<_> = missing.iter().zip(&scores[n_own..]).map(|(r, s)| (null_key(r), token_scores(s).loglikelihood())).collect();
-        self.null_scores[which].extend(new);
+        null_scores.extend(missing.iter().zip(&scores[n_own..]).map(|(r, s)| (null_key(r), token_scores(s).loglikelihood())));
+        let null = |requests: &[EncodedRequest], i: usize| requests.get(i).and_then(|r| null_scores.get(&null_key(r))).copied();
         let mut scores = scores[..n_own].iter();
-        let null = |requests: &[EncodedRequest], i: usize| requests.get(i).and_then(|r| self.null_scores[which].get(&null_key(r))).copied();
-        let mut items = Vec::with_capacity(docs.len());
-        for (&doc, encoded) in docs.iter().zip(&encoded) {
-            let doc = &self.docs[doc];
+        let items = docs.iter().zip(encoded).map(|(doc, encoded)| {
             let parts: Vec<(&EncodedRequest, &Vec<TokenScore>)> = encoded.requests.iter().zip(scores.by_ref().take(encoded.requests.len())).collect();
             let continuation = |i: usize, parts: &[(&EncodedRequest, &Vec<TokenScore>)]| {
                 let all: Vec<TokenScore> = parts.iter().flat_map(|(_, s)| s.iter().copied()).collect();
@@ -384,9 +434,9 @@ impl Run {
                 }
             };
             let n_context_tokens = encoded.requests.first().map_or(0, |r| r.context.len());
-            items.push(item_score(doc, ScoredDoc { continuations, n_context_tokens, flags: encoded.flags.clone(), precision }));
-        }
-        Ok(items)
+            item_score(doc, ScoredDoc { continuations, n_context_tokens, flags: encoded.flags.clone(), precision })
+        });
+        Ok(items.collect())
     }
 }
 

@@ -112,6 +112,8 @@ pub struct RunSpec {
     pub prefix_token_id: Option<u32>,
     /// Window in tokens; `None`: the model's context length.
     pub max_length: Option<usize>,
+    /// The choice at position `j` is the row's choice `(j + choice_shift) mod K`: a probe for letter bias. 0: as in the file.
+    pub choice_shift: usize,
     /// Also score each distinct choice without its context, for PMI.
     pub mutual_info: bool,
 }
@@ -133,6 +135,7 @@ impl Default for RunSpec {
             add_bos: AddBos::Auto,
             prefix_token_id: None,
             max_length: None,
+            choice_shift: 0,
             mutual_info: false,
         }
     }

@@ -4,7 +4,7 @@
 
 use crate::engine::kernels::pool;
 use crate::error::{ErrorKind, EvalError};
-use crate::evaluation::{task_info, Evaluation};
+use crate::evaluation::{exports, task_info, Evaluation, Harness};
 use crate::metrics::compare::{compare, rotations as core_rotations, RotatedRun};
 use crate::metrics::synthetic::{synthetic_profile as core_synthetic_profile, SyntheticProfile};
 use crate::model::source::{past_end, Source};
@@ -183,6 +183,12 @@ impl Task {
         to_js(&task_info(&self.files, &from_js(spec, "run spec")?, None).map_err(throw)?)
     }
 
+    /// Files for another harness, `"lm_eval"` or `"inspect"`: `{name, text}[]`.
+    pub fn export_for(&self, harness: &str, spec: JsValue, model: &Model) -> Result<JsValue, JsValue> {
+        let harness = if harness == "inspect" { Harness::Inspect } else { Harness::LmEval };
+        to_js(&exports(&self.files, &from_js(spec, "run spec")?, Some(&model.inner.borrow()), harness).map_err(throw)?)
+    }
+
     /// What the task is under some settings with a model (`TaskInfo`).
     pub fn info_with(&self, spec: JsValue, model: &Model) -> Result<JsValue, JsValue> {
         to_js(&task_info(&self.files, &from_js(spec, "run spec")?, Some(&model.inner.borrow())).map_err(throw)?)
@@ -200,8 +206,10 @@ pub struct Run {
 impl Run {
     /// Builds the docs. `only`: positions among the docs, for a run over some of them.
     #[wasm_bindgen(constructor)]
-    pub fn new(model: &Model, task: &Task, spec: JsValue, only: Option<Vec<usize>>) -> Result<Run, JsValue> {
-        let spec: RunSpec = from_js(spec, "run spec")?;
+    /// `rotation`, where it is not 0, takes the place of the settings' `choice_shift`.
+    pub fn new(model: &Model, task: &Task, spec: JsValue, only: Option<Vec<usize>>, rotation: Option<usize>) -> Result<Run, JsValue> {
+        let mut spec: RunSpec = from_js(spec, "run spec")?;
+        spec.choice_shift = rotation.filter(|&r| r > 0).unwrap_or(spec.choice_shift);
         let inner = Evaluation::new(&model.inner.borrow(), &task.files, spec, only.as_deref()).map_err(throw)?;
         Ok(Self { model: Rc::clone(&model.inner), inner })
     }
@@ -220,6 +228,18 @@ impl Run {
     pub fn restore(&mut self, items: JsValue) -> Result<(), JsValue> {
         self.inner.run().restore(from_js(items, "items")?);
         Ok(())
+    }
+
+    /// One doc as it is fed (`DocView`, or null), by its index among the rows.
+    pub fn doc_view(&self, index: usize) -> Result<JsValue, JsValue> {
+        to_js(&self.inner.doc_view(index).map_err(throw)?)
+    }
+
+    /// Scores a changed prompt in place of a doc's own (`ItemScore`), in float32; nothing of it is kept.
+    pub fn rescore(&mut self, index: usize, context: &str, continuations: Vec<String>) -> Result<JsValue, JsValue> {
+        let model = Rc::clone(&self.model);
+        let item = self.inner.rescore(&mut model.borrow_mut(), index, context, &continuations).map_err(throw)?;
+        to_js(&item)
     }
 
     /// Provenance (`RunMeta`).

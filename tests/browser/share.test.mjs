@@ -30,6 +30,9 @@ async function chooseByAddress(page, region, label, address) {
   await step(page, region).getByRole("button", { name: "Open", exact: true }).click();
 }
 
+/** Also: the one reload that makes the page isolated is over. */
+const offlineReady = (page) => page.getByText("This page works without a network now.").waitFor({ timeout: 60_000 });
+
 const modelReady = (page) => step(page, /Model/).getByText(/^llama, /).waitFor({ timeout: 60_000 });
 
 async function run(page) {
@@ -156,6 +159,7 @@ test("a broken link is refused calmly, and nothing is loaded", needs(SITE), asyn
     "that contradicts itself": changed((copy) => (copy.outcome.categories[0][2] += 1)),
   };
   const { page, errors } = await opened(await browser(t), site.address);
+  await offlineReady(page);
   page.on("dialog", () => assert.fail("a script of the link ran"));
   for (const [what, address] of Object.entries(broken)) {
     await page.goto("about:blank");
@@ -169,6 +173,25 @@ test("a broken link is refused calmly, and nothing is loaded", needs(SITE), asyn
   assert.deepEqual(errors, []);
 });
 
+test("nothing of the user's leaves the tab, and what would is counted", needs(SITE), async (t) => {
+  const site = await staticSite(t, FILES);
+  const context = await browser(t);
+  const sent = [];
+  context.on("request", (request) => (request.method() !== "GET" || request.postData() !== null || !request.url().startsWith(new URL(site.address).origin)) && sent.push(request.url()));
+  const { page } = await opened(context, site.address);
+  await offlineReady(page);
+  await page.getByLabel("Model file").setInputFiles(TINY);
+  await modelReady(page);
+  await page.getByLabel("Task file").setInputFiles(rowsFile());
+  await run(page);
+  await linkOf(page);
+  await page.getByText("0 B of your data have left this tab.").waitFor();
+  assert.deepEqual(sent.filter((url) => !url.startsWith("blob:")), []);
+
+  await page.evaluate(() => fetch("nowhere", { method: "POST", body: "12345" }));
+  await page.getByText("5 B of your data have left this tab.").waitFor();
+});
+
 test("the page becomes isolated with one reload, and a cut download goes on where it stopped", needs(SITE), async (t) => {
   const site = await staticSite(t, FILES);
   const context = await browser(t);
@@ -176,7 +199,7 @@ test("the page becomes isolated with one reload, and a cut download goes on wher
   let nLoads = 0;
   page.on("domcontentloaded", () => (nLoads += 1));
   await page.goto(site.address);
-  await page.getByText("This page works without a network now.").waitFor({ timeout: 60_000 });
+  await offlineReady(page);
   assert.equal(await page.evaluate(() => crossOriginIsolated), true);
   assert.equal(nLoads, 2);
 
@@ -193,7 +216,7 @@ test("after one visit the page, its sample tasks and a kept model work without a
   const site = await staticSite(t, FILES);
   const context = await browser(t);
   const { page } = await opened(context, site.address);
-  await page.getByText("This page works without a network now.").waitFor({ timeout: 60_000 });
+  await offlineReady(page);
   await chooseByAddress(page, /Model/, "Model address", "models/tiny-llama.gguf");
   await modelReady(page);
   await page.close();
@@ -205,15 +228,28 @@ test("after one visit the page, its sample tasks and a kept model work without a
   await step(again, /Task/).getByLabel("Sample task").selectOption({ index: 0 });
   await step(again, /Task/).getByText(/16 docs of 16 rows/).waitFor();
   await run(again);
-  await again.getByRole("region", { name: "Runs and files" }).getByRole("button", { name: "Delete: tiny-llama.gguf" }).click();
+  await again.getByRole("region", { name: "Runs and files" }).getByRole("button", { name: "Delete: tiny-llama.gguf", exact: true }).click();
   await again.getByText("No file has been kept yet.").waitFor();
+});
+
+test("a picked model is kept where that is asked for, and used on the next visit", needs(SITE), async (t) => {
+  const site = await staticSite(t);
+  const context = await browser(t);
+  const { page } = await opened(context, site.address);
+  await page.getByLabel("Model file").setInputFiles(TINY);
+  await modelReady(page);
+  await page.getByRole("button", { name: "Keep it for the next visit" }).click();
+  await page.getByRole("button", { name: "Use: tiny-llama.gguf" }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Use: tiny-llama.gguf" }).click();
+  await modelReady(page);
 });
 
 test("where the browser grants no room the model is used from memory, and the page says so", needs(SITE), async (t) => {
   const site = await staticSite(t, FILES);
   const context = await browser(t);
   const { page } = await opened(context, site.address);
-  await page.getByText("This page works without a network now.").waitFor({ timeout: 60_000 });
+  await offlineReady(page);
   const devtools = await context.newCDPSession(page);
   await devtools.send("Storage.overrideQuotaForOrigin", { origin: new URL(site.address).origin, quotaSize: 1000 });
   await chooseByAddress(page, /Model/, "Model address", "models/tiny-llama.gguf");
@@ -251,7 +287,7 @@ test("an update waits until it is asked for, and an open page keeps its version"
   const site = await staticSite(t, FILES);
   const context = await browser(t);
   const { page } = await opened(context, site.address);
-  await page.getByText("This page works without a network now.").waitFor({ timeout: 60_000 });
+  await offlineReady(page);
 
   // The next version: another title, and the service worker that the build would have made for it.
   const next = mkdtempSync(join(tmpdir(), "evaltab-next-"));

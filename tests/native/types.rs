@@ -57,10 +57,10 @@ fn declarations() -> Declarations {
             Headline, FlagCount, Report,
         }
         evaltab::report::protocol { Fact, Protocol, PublishedNumber, ProtocolPart, ProtocolDifference, PublishedComparison }
-        evaltab::task { PresetInfo }
+        evaltab::task { PresetInfo, ExportFile }
         evaltab::model { ModelInfo, LoadStep }
         evaltab::prompt { TokenView, JoinView }
-        evaltab::run { Phase, Step, FlaggedDocs, Prepared }
+        evaltab::run { Phase, Step, DocView, FlaggedDocs, Prepared }
         evaltab::evaluation { TaskInfo }
         evaltab::report::items { ItemColumns, RuleScore, ChoiceDetail, ItemDetail }
     }

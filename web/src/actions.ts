@@ -11,7 +11,7 @@ import { parseCatalog, type CatalogEntry } from "./sources/catalog.ts";
 import { askPersistence, openCache, storageState } from "./sources/cache.ts";
 import { download } from "./sources/download.ts";
 import { isRowsApiUrl, pinHubUrl } from "./sources/hub.ts";
-import { applyUpdate, fillOfflineCache, isolate, onUpdate } from "./sources/isolation.ts";
+import { applyUpdate, fillOfflineCache, isolate, onSent, onUpdate } from "./sources/isolation.ts";
 import { rowsFromApi, rowsOf, type RowsFile } from "./sources/rows.ts";
 import { htmlReport } from "./export/html_report.ts";
 import { fromFile, modelsAmong, type SourceFile } from "./sources/source_file.ts";
@@ -46,7 +46,9 @@ export const cache = openCache();
 export const analysis = startAnalysis({
   changed(run) {
     const isNew = state.run.value === null || state.run.value.meta.started_at !== run.meta.started_at || state.run.value.meta.task.name !== run.meta.task.name;
+    const isOver = run.is_complete && (isNew || state.run.value?.is_complete === false);
     state.run.value = run;
+    if (isOver && run.saved_id !== null) void refreshSaved();
     if (isNew) {
       batch(() => {
         state.report.value = null;
@@ -97,6 +99,7 @@ export async function start(): Promise<void> {
   void refreshSaved();
   state.isolation.value = await isolated;
   await startedEngine();
+  onSent((nBytes) => (state.bytesSent.value = nBytes));
   onUpdate(() => (state.updateWaits.value = true));
   state.worksOffline.value = await fillOfflineCache();
 }
@@ -222,7 +225,9 @@ export async function fetchModel(request: { url: string; n_bytes: number | null;
       failModel(name, file.error);
       return false;
     }
-    return await loadModel({ ...file.value, url: request.source_url });
+    const isLoaded = await loadModel({ ...file.value, url: request.source_url });
+    state.whyMemory.value = isLoaded ? file.value.why_memory : null;
+    return isLoaded;
   } catch (error) {
     // An abort is not an error.
     if (!signal.aborted) failModel(name, problem(messageOf(error), name));
@@ -234,6 +239,7 @@ export async function loadModel(file: SourceFile): Promise<boolean> {
   const choice = ++modelChoice;
   state.model.value = { kind: "loading", name: file.name, n_bytes: 0, total_bytes: file.size };
   state.modelSha256.value = file.sha256;
+  state.whyMemory.value = null;
   state.isLive.value = false;
   const { call } = await startedEngine();
   const blob = await file.blob();

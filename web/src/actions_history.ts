@@ -2,11 +2,11 @@
 //
 // In: events of the views. Out: state. Going on with a run takes the same model and rows, known by their hashes.
 
-import { analysis, cache, refreshSaved, setSpec, setTask, startRun } from "./actions.ts";
+import { analysis, cache, hashed, loadModel, refreshSaved, setSpec, setTask, startRun } from "./actions.ts";
 import { haveModel, rowsOfRef, type Found } from "./actions_link.ts";
 import type { SavedRun } from "./history/runs.ts";
 import type { Result } from "./result.ts";
-import { askPersistence, storageState } from "./sources/cache.ts";
+import { askPersistence, isQuotaError, storageState } from "./sources/cache.ts";
 import * as state from "./state.ts";
 import { history as words } from "./text_share.ts";
 import type { FileMeta } from "./types.ts";
@@ -67,6 +67,29 @@ export async function removeCached(url: string): Promise<void> {
   await (await cache).remove(url);
   await refreshSaved();
 }
+
+/** Loads a kept model. */
+export async function useCached(url: string): Promise<void> {
+  const file = await (await cache).find(url);
+  if (file !== null && !state.isBusy.value) await loadModel(file);
+}
+
+/** Copies the loaded model, which was picked, into the cache. */
+export async function keepModel(): Promise<void> {
+  await hashed();
+  const { value: model } = state.model;
+  const { value: sha256 } = state.modelSha256;
+  if (model.kind !== "ready" || sha256 === null) return;
+  try {
+    await (await cache).keep(model.file, sha256);
+    tell({ ok: true, value: null });
+  } catch (error) {
+    tell({ ok: false, error: { kind: "io", place: model.file.name, message: isQuotaError(error) ? words.noRoom : messageOf(error) } });
+  }
+  await refreshSaved();
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export async function persist(): Promise<void> {
   await askPersistence();

@@ -1,6 +1,7 @@
 // The page: three steps, then the report that they make.
 
 import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { ModelStep } from "./views/model.tsx";
 import { TaskStep } from "./views/task.tsx";
 import { RunStep } from "./views/run.tsx";
@@ -53,23 +54,20 @@ function Page() {
   );
 }
 
+const SECTIONS = [Overview, BreakdownView, CalibrationView, BiasView, ItemsView, PublishedView, ComparisonView, ProtocolView, ShareView, Downloads];
+
+/** One section after another, each in a task of its own: a large run opens without a pause in which the page is deaf. */
 function Report() {
+  const isShown = state.hasItems.value && state.report.value !== null;
+  const [n, setN] = useState(0);
+  useEffect(() => {
+    if (!isShown || n >= SECTIONS.length) return;
+    const timer = setTimeout(() => setN(n + 1));
+    return () => clearTimeout(timer);
+  }, [isShown, n]);
   return (
     <div id="report" tabIndex={-1}>
-      {state.hasItems.value && (
-        <>
-          <Overview />
-          <BreakdownView />
-          <CalibrationView />
-          <BiasView />
-          <ItemsView />
-          <PublishedView />
-          <ComparisonView />
-          <ProtocolView />
-          <ShareView />
-          <Downloads />
-        </>
-      )}
+      {isShown && SECTIONS.slice(0, n).map((Section, i) => <Section key={i} />)}
     </div>
   );
 }

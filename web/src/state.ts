@@ -8,7 +8,7 @@ import type { RunLink } from "./share/link.ts";
 import type { CacheEntry, StorageState } from "./sources/cache.ts";
 import type { CatalogEntry } from "./sources/catalog.ts";
 import type { Isolation } from "./sources/isolation.ts";
-import type { Progress } from "./sources/download.ts";
+import type { Progress, WhyMemory } from "./sources/download.ts";
 import type { SourceFile } from "./sources/source_file.ts";
 import type { DocView, EngineInfo, EvalErrorLike, ItemQuery, ItemRow, ItemView, RunProgress, RunState } from "./worker/protocol.ts";
 import type { Calibration, CalibrationBootstrap, Comparison, ItemScore, Report, ReportOptions, RotationReport, RunSpec, SyntheticProfile } from "./types.ts";
@@ -52,12 +52,16 @@ export type CalibrationSource = SyntheticProfile | { saved_id: string };
 export const engine = signal<EngineInfo | null>(null);
 export const isolation = signal<Isolation | null>(null);
 export const worksOffline = signal(false);
+/** Bytes that have left the page in requests; null where nobody counts them. */
+export const bytesSent = signal<number | null>(null);
 export const updateWaits = signal(false);
 
 export const catalog = signal<CatalogEntry[]>([]);
 export const sampleTasks = signal<SampleTask[]>([]);
 
 export const model = signal<ModelPhase>({ kind: "none" });
+/** Why the downloaded model is not kept for the next visit; null where it is, or was not downloaded. */
+export const whyMemory = signal<WhyMemory | null>(null);
 export const modelSha256 = signal<string | null>(null);
 export const task = signal<TaskPhase>({ kind: "none" });
 export const spec = signal<RunSpec>(DEFAULT_SPEC);

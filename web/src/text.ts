@@ -12,6 +12,10 @@ export const percent = (share: number, digits = 1): string => `${(100 * share).t
 export const fixed = (value: number, digits = 3): string => (Object.is(value, -0) ? 0 : value).toFixed(digits).replace(/^-/, "\u2212");
 export const percentRange = ({ low, high }: Interval): string => `${(100 * low).toFixed(1)}\u2009–\u2009${percent(high)}`;
 export const range = ({ low, high }: Interval, digits = 3): string => `${fixed(low, digits)}\u2009–\u2009${fixed(high, digits)}`;
+/** Four digits that matter, for values of any size. */
+export const significant = (value: number): string => (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3) ? value.toExponential(2) : Number(value.toPrecision(4)).toString());
+/** As p-values are written: never as zero. */
+export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
 /** Percentage points with their sign. */
 export const points = (difference: number): string => `${difference < 0 ? "\u2212" : "+"}${Math.abs(100 * difference).toFixed(1)}`;
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
@@ -157,6 +161,7 @@ export const text = {
   intro:
     "Pick a model and a task, press Run. The model reads every question here in the browser, says how probable it finds each answer, and the report grows below: how often it is right, how sure that number is, and whether the model knows when it does not know.",
   skip: "Skip to the report",
+  sent: (n: number) => `${bytes(n)} of your data have left this tab.`,
   model: {
     heading: "Model",
     served: "Model",
@@ -170,6 +175,11 @@ export const text = {
     downloading: "Downloading",
     loading: "Loading",
     cancel: "Stop the download",
+    whyMemory: {
+      quota: "in memory only: the browser has no room for it, so the next visit fetches it again",
+      no_storage: "in memory only: this browser window keeps no files, so the next visit fetches it again",
+      storage_failed: "in memory only: the browser could not write it down, so the next visit fetches it again",
+    },
   },
   task: {
     heading: "Task",

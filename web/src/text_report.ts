@@ -61,7 +61,7 @@ export const bias = {
   rotateNeedsRun: "Needs a finished run whose model is still loaded.",
   rotating: "Scoring the rotated choices…",
   rotated: ({ consistent, always_correct, n_orders, mean_accuracy }: RotationReport): string =>
-    `Over ${count(n_orders)} orders, the pick is the same answer on ${proportion(consistent)} docs, and right in every order on ${percent(always_correct.value)}. Accuracy averaged over the orders: ${percent(mean_accuracy.value)}.`,
+    `Over ${count(n_orders)} orders, the pick is the same answer on ${plural(consistent.n_correct, "doc")} of ${count(consistent.n)} (${percentRange(consistent.interval)}), and right in every order on ${percent(always_correct.value)}. Accuracy averaged over the orders: ${percent(mean_accuracy.value)}.`,
   shiftColumns: ["Choices moved by", "Accuracy"],
   positionColumns: ["Place", "Picked, over all orders", "Accuracy when the right answer stands here"],
 };
@@ -263,7 +263,7 @@ export const drawer = {
   rescored: "The changed prompt",
   rescoredColumns: ["Choice", "Before", "Now"],
   rescoredPick: (before: string, now: string): string => (before === now ? `The pick stays ${now}.` : `The pick moves from ${before} to ${now}.`),
-  notStored: "The run keeps its own numbers; this is only a look.",
+  notStored: "Scored in float32; the run keeps its own numbers.",
 };
 
 export const comparison = {

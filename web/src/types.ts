@@ -128,6 +128,10 @@ prefix_token_id: number | null,
  */
 max_length: number | null, 
 /**
+ * The choice at position `j` is the row's choice `(j + choice_shift) mod K`: a probe for letter bias. 0: as in the file.
+ */
+choice_shift: number, 
+/**
  * Also score each distinct choice without its context, for PMI.
  */
 mutual_info: boolean, };
@@ -1899,6 +1903,19 @@ yaml: string,
 has_styles: boolean, };
 
 /**
+ * One file of an export.
+ */
+export type ExportFile = { 
+/**
+ * Its name in the folder.
+ */
+name: string, 
+/**
+ * Its content.
+ */
+text: string, };
+
+/**
  * What a page shows of a model.
  */
 export type ModelInfo = { 
@@ -2079,6 +2096,23 @@ n_tokens_done: number,
  * Tokens that all docs of this phase need, as far as is known; what docs share counts once.
  */
 n_tokens_total: number, };
+
+/**
+ * One doc as it is fed.
+ */
+export type DocView = { 
+/**
+ * Its texts.
+ */
+doc: Doc, 
+/**
+ * The whole context of its first request.
+ */
+context: Array<TokenView>, 
+/**
+ * The scored tokens of each request.
+ */
+continuations: Array<Array<TokenView>>, };
 
 /**
  * How many docs have a flag.

@@ -83,6 +83,7 @@ describe("a run that is kept", () => {
     const opened = value(await history.open(id));
     expect(opened.items.map((item) => item.index)).toEqual([0, 1, 2, 3, 7]);
     expect(opened.items[2]).toEqual(settled);
+    expect(opened.run).toMatchObject({ n_scored: 5, n_failed: 0 });
     expect(opened.failed).toEqual([]);
   });
 

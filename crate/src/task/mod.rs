@@ -14,6 +14,7 @@ pub mod fewshot;
 pub mod group;
 pub mod presets;
 mod python;
+pub mod rotate;
 pub mod rows;
 pub mod subset;
 pub mod template;

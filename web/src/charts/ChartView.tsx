@@ -6,6 +6,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { paint, svgOf, targetAt, type Scene, type Target } from "./scene.ts";
 import { PRINT_THEME, themeOf, type Theme } from "./theme.ts";
+import { giveUp, inTurn } from "./turns.ts";
 import "./chart.css";
 
 export type MakeScene = (width: number, theme: Theme, focus: string | null) => Scene;
@@ -54,11 +55,18 @@ export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
   }, []);
 
   useLayoutEffect(() => {
-    if (width === 0 || box.current === null || canvas.current === null) return;
-    const made = make(width, look.printing ? PRINT_THEME : themeOf(box.current), focus);
-    // Paper wants more pixels than a screen has.
-    paint(canvas.current, made, look.printing ? 3 : window.devicePixelRatio);
-    setScene(made);
+    const [element, surface] = [box.current, canvas.current];
+    if (width === 0 || element === null || surface === null) return;
+    const draw = (): void => {
+      const made = make(width, look.printing ? PRINT_THEME : themeOf(element), focus);
+      // Paper wants more pixels than a screen has.
+      paint(surface, made, look.printing ? 3 : window.devicePixelRatio);
+      setScene(made);
+    };
+    // The printer and a person's finger do not wait.
+    if (look.printing || focus !== null) draw();
+    else inTurn(surface, draw);
+    return () => giveUp(surface);
   }, [make, width, look, focus]);
 
   // A finger has no way to hover: its first tap shows the note, a second one picks.

@@ -23,7 +23,9 @@ export function ticks({ min, max }: Range, n: number): number[] {
   if (!(span > 0)) return [min];
   const rough = span / Math.max(1, n);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
+  // The round step that is nearest by ratio.
+  const off = (factor: number): number => Math.abs(Math.log((factor * power) / rough));
+  const step = power * [1, 2, 5, 10].reduce((best, factor) => (off(factor) < off(best) ? factor : best));
   const first = Math.ceil(min / step - 1e-9);
   const last = Math.floor(max / step + 1e-9);
   // Multiples of the step, with the noise of the multiplication cut off.

@@ -115,6 +115,8 @@ function historyIn(database: IDBDatabase): History {
     if (run === undefined) throw new NoRun(id);
     return run;
   };
+  /** Of the runs that are being written: so that a step costs no reading of all steps before it. */
+  const known = new Map<string, Map<number, End>>();
   const readBatches = (batches: IDBObjectStore, id: string): Promise<Batch[]> => wait(batches.getAll(rangeOf(id)));
 
   return {
@@ -130,9 +132,12 @@ function historyIn(database: IDBDatabase): History {
         transact("readwrite", async (runs, batches) => {
           const run = await readRun(runs, id);
           const n = await wait(batches.count(rangeOf(id)));
-          await wait(batches.add({ run_id: id, n, items, failed } satisfies Batch));
-          // Counts of batches that overlap would count twice: they are a list's hint until `finish`.
-          await wait(runs.put({ ...run, updated_at: Date.now(), n_scored: run.n_scored + items.length, n_failed: run.n_failed + failed.length }));
+          const batch: Batch = { run_id: id, n, items, failed };
+          await wait(batches.add(batch));
+          const ends = known.get(id) ?? endsOf(n === 0 ? [] : await readBatches(batches, id));
+          known.set(id, endsOf([batch], ends));
+          const nScored = [...ends.values()].filter((end) => end === "scored").length;
+          await wait(runs.put({ ...run, updated_at: Date.now(), n_scored: nScored, n_failed: ends.size - nScored }));
           return null;
         }),
       ),
@@ -189,6 +194,18 @@ function historyIn(database: IDBDatabase): History {
 
 /** Every batch of a run: an array sorts behind every number. */
 const rangeOf = (id: string): IDBKeyRange => IDBKeyRange.bound([id, 0], [id, []]);
+
+/** How a doc ended. */
+type End = "scored" | "failed";
+
+/** How each doc ended by some batches, after others. A doc may come again: near ties are scored twice. */
+function endsOf(batches: readonly Batch[], ends: Map<number, End> = new Map()): Map<number, End> {
+  for (const { items, failed } of batches) {
+    for (const { index } of failed) ends.set(index, "failed");
+    for (const { index } of items) ends.set(index, "scored");
+  }
+  return ends;
+}
 
 /** Batches as items in data order; the last one of an index counts, and an item that was scored after all has not failed. */
 function merge(batches: readonly Batch[]): { items: ItemScore[]; failed: FailedItem[] } {

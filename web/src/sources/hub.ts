@@ -1,7 +1,7 @@
 // Hugging Face addresses: files of a repository pinned to a commit, rows of a data set.
 //
 // In: an address as a person copies it. Out: the address of exactly one version of the file, with size and hash where the
-// hub tells them; or the address of the rows API. The download itself is download.ts, the rows are rows.ts.
+// hub tells them; or that it is a rows API's. The download itself is download.ts, the rows are rows.ts.
 //
 // Source: the hub's API (huggingface.co/docs/hub/api) and data set viewer (huggingface.co/docs/dataset-viewer).
 
@@ -103,10 +103,6 @@ function fileInAnswer(answer: unknown, path: string): KnownFile | null {
 }
 
 const field = (value: unknown, name: string): unknown => (typeof value === "object" && value !== null ? new Map<string, unknown>(Object.entries(value)).get(name) : undefined);
-
-/** The rows API's address of a split. */
-export const rowsApiUrl = (dataset: string, config: string, split: string): string =>
-  `https://datasets-server.huggingface.co/rows?${new URLSearchParams({ dataset, config, split }).toString()}`;
 
 /** Is this the address of a rows API: path "/rows" with `dataset`, `config` and `split`? */
 export function isRowsApiUrl(url: string): boolean {

@@ -79,6 +79,17 @@ export async function fillOfflineCache(): Promise<boolean> {
   });
 }
 
+/** Calls back with the bytes that have left the page in requests so far, at once with 0; never where nobody can count them. */
+export function onSent(callback: (nBytes: number) => void): void {
+  if (!("serviceWorker" in navigator) || navigator.serviceWorker.controller === null) return;
+  let nBytes = 0;
+  navigator.serviceWorker.addEventListener("message", ({ data }: MessageEvent<{ n_bytes_sent: number }>) => {
+    nBytes += data.n_bytes_sent;
+    callback(nBytes);
+  });
+  callback(nBytes);
+}
+
 /** Calls back once a new version is stored and waits; the page goes on with its own until `applyUpdate`. */
 export function onUpdate(callback: () => void): void {
   const registration = registered;

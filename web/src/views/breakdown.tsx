@@ -4,6 +4,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { intervalsScene, type IntervalRow } from "../charts/intervals.ts";
 import type { MakeScene } from "../charts/ChartView.tsx";
+import { CategoryMap } from "./category_map.tsx";
 import { Figure } from "./figure.tsx";
 import { Metric, Select } from "./parts.tsx";
 import { count, percent, percentRange, plural } from "../text.ts";
@@ -30,6 +31,7 @@ export function BreakdownView() {
       <Select label="Order of categories" value={order.value} choices={ORDERS} onChange={(value) => (order.value = value)} />
       <Bars breakdown={breakdown} />
       <p class="hint">Whiskers are Wilson's 95 % intervals: the fewer docs, the wider. The line marks blind guessing. Choose a row to see its items.</p>
+      <CategoryMap categories={breakdown.categories} />
     </section>
   );
 }

@@ -20,7 +20,7 @@ export function ComparisonView() {
   const { value: compared } = state.comparison;
   const others = state.saved.value.filter(({ id, n_scored }) => id !== run?.saved_id && n_scored > 0);
   return (
-    <details class="more" open={compared !== null}>
+    <details class="more compare" open={compared !== null}>
       <summary>
         <h3>{words.heading}</h3>
       </summary>

@@ -107,7 +107,7 @@ function Prompt({ doc, item, showsIds }: { doc: DocView; item: ItemScore; showsI
   const first = isWhole.value ? 0 : doc.context.length - N_TOKENS_SHOWN;
   const gold = item.gold[0] ?? 0;
   return (
-    <section aria-label={words.prompt}>
+    <section class="subsection" aria-label={words.prompt}>
       <h3>{words.prompt}</h3>
       {!isWhole.value && (
         <p class="hint">
@@ -150,7 +150,7 @@ function Choices({ view: { item, detail }, doc, showsIds }: { view: ItemView; do
   const rules = detail.picks.map(({ rule }) => rule);
   const letter = (i: number): string => detail.choices[i]?.letter ?? String(i + 1);
   return (
-    <section aria-label={words.choices}>
+    <section class="subsection" aria-label={words.choices}>
       <h3>{words.choices}</h3>
       <p class="hint">{words.legend}</p>
       <ol class="choice-list">

@@ -1,6 +1,6 @@
 // A chart with what belongs to it: the table twin and the two files it can be saved as.
 
-import { useEffect, useId } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { ChartView, chartPng, chartSvg, type ChartViewProps } from "../charts/ChartView.tsx";
 import { saveFile } from "../actions.ts";
 import { figures } from "../state.ts";
@@ -21,6 +21,8 @@ interface FigureProps extends ChartViewProps {
 export function Figure({ name, table, ...chart }: FigureProps) {
   const file = name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
   const { scene, label } = chart;
+  // A closed table is not worth its rows: a report may be new several times a second.
+  const [isOpen, setOpen] = useState(false);
   // The report as a file takes the charts that stand on the page; a change of one keeps its place among them.
   useEffect(() => void figures.set(name, { svg: () => chartSvg(scene, label).text() }), [name, scene, label]);
   useEffect(() => () => void figures.delete(name), [name]);
@@ -28,9 +30,9 @@ export function Figure({ name, table, ...chart }: FigureProps) {
     <figure class="figure">
       <ChartView {...chart} />
       <figcaption class="figure-tools">
-        <details class="more">
+        <details class="more" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
           <summary>{figure.table}</summary>
-          <DataTable caption={name} {...table} />
+          {isOpen && <DataTable caption={name} {...table} />}
         </details>
         <span class="figure-files">
           <button

@@ -23,6 +23,7 @@ export function Footer() {
       <p>
         {state.engine.value !== null && `evaltab ${state.engine.value.version}. `}
         {isolation !== null && !isolation.isolated && `${text.isolation[isolation.reason]} `}
+        {state.bytesSent.value !== null && `${text.sent(state.bytesSent.value)} `}
         {state.worksOffline.value && `${text.offline} `}
         {text.run.devtools}
       </p>

@@ -1,7 +1,7 @@
 // Runs and files that this browser keeps.
 
 import { compareWith, saveFile, showOverlay } from "../actions.ts";
-import { exportSaved, goOn, importSaved, openSaved, persist, removeCached, removeSaved } from "../actions_history.ts";
+import { exportSaved, goOn, importSaved, keepModel, openSaved, persist, removeCached, removeSaved, useCached } from "../actions_history.ts";
 import { openRunFile } from "../actions_link.ts";
 import type { SavedRun } from "../history/runs.ts";
 import * as state from "../state.ts";
@@ -20,6 +20,7 @@ export function HistoryView() {
         <FilePicker label={words.importRuns} hint={words.importHint} accept=".jsonl" disabled={state.isBusy.value} onFiles={([file]) => file && void importSaved(file)} />
       </div>
       <Files />
+      <Keep />
       <Storage />
     </section>
   );
@@ -71,7 +72,7 @@ const Head = ({ columns }: { columns: readonly string[] }) => (
 
 function Run({ run }: { run: SavedRun }) {
   const { id, meta, headline } = run;
-  const name = `${meta.model?.file.name ?? ""}, ${meta.task.name}`;
+  const name = `${meta.model?.file.name ?? ""}, ${meta.data.name}`;
   const began = new Date(run.started_at).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
   const isOpen = state.run.value?.saved_id === id;
   const busy = state.isBusy.value;
@@ -84,15 +85,17 @@ function Run({ run }: { run: SavedRun }) {
     <tr aria-current={isOpen}>
       <th scope="row">{began}</th>
       <td>{meta.model?.file.name}</td>
-      <td>{meta.task.name}</td>
+      <td>{meta.data.name}</td>
       <td>{count(run.is_complete ? run.n_scored : meta.n_docs)}</td>
       <td>{run.is_complete ? headline !== null && `${headline.metric} ${fixed(headline.value)}` : words.unfinished(run.n_scored, meta.n_docs)}</td>
-      <td class="controls">
-        {action(words.open, busy || isOpen, () => void openSaved(id))}
-        {!run.is_complete && action(words.goOn, busy, () => void goOn(run))}
-        {action(words.compare, busy || isOpen || !state.hasItems.value, () => void compareWith(id, name))}
-        {action(words.overlay, busy || isOpen || !state.hasItems.value, () => void showOverlay(id, name, { saved_id: id }))}
-        {action(words.remove, busy, () => void removeSaved(id))}
+      <td>
+        <div class="controls">
+          {action(words.open, busy || isOpen, () => void openSaved(id))}
+          {!run.is_complete && action(words.goOn, busy, () => void goOn(run))}
+          {action(words.compare, busy || isOpen || !state.hasItems.value, () => void compareWith(id, name))}
+          {action(words.overlay, busy || isOpen || !state.hasItems.value, () => void showOverlay(id, name, { saved_id: id }))}
+          {action(words.remove, busy, () => void removeSaved(id))}
+        </div>
       </td>
     </tr>
   );
@@ -112,16 +115,37 @@ function Files() {
               <th scope="row">{name}</th>
               <td>{is_complete ? bytes(n_bytes_stored) : words.part(n_bytes_stored, n_bytes)}</td>
               <td>{url.startsWith("file:") ? words.picked : new URL(url).host}</td>
-              <td class="controls">
-                <button type="button" class="quiet" aria-label={words.of(words.remove, name)} disabled={state.isBusy.value} onClick={() => void removeCached(url)}>
-                  {words.remove}
-                </button>
+              <td>
+                <div class="controls">
+                  {is_complete && /\.gguf$/i.test(name) && (
+                    <button type="button" class="quiet" aria-label={words.of(words.use, name)} disabled={state.isBusy.value} onClick={() => void useCached(url)}>
+                      {words.use}
+                    </button>
+                  )}
+                  <button type="button" class="quiet" aria-label={words.of(words.remove, name)} disabled={state.isBusy.value} onClick={() => void removeCached(url)}>
+                    {words.remove}
+                  </button>
+                </div>
               </td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** A picked model is kept only where a person wants it: it is on this machine already. */
+function Keep() {
+  const { value: model } = state.model;
+  if (model.kind !== "ready" || model.file.url !== null || state.cached.value.some(({ sha256 }) => sha256 === state.modelSha256.value)) return null;
+  return (
+    <p class="hint">
+      {words.notKept(model.file.name)}{" "}
+      <button type="button" class="quiet" disabled={state.isBusy.value} onClick={() => void keepModel()}>
+        {words.keep}
+      </button>
+    </p>
   );
 }
 

@@ -1,7 +1,8 @@
 // Step 1: which model.
 
 import { Address, Bar, Field, FilePicker, Problem } from "./parts.tsx";
-import { bytes, count, parameters, text } from "../text.ts";
+import { bytes, count, duration, parameters, text } from "../text.ts";
+import type { Progress } from "../sources/download.ts";
 import * as state from "../state.ts";
 import { chooseCatalogModel, chooseModelFiles, chooseModelUrl, loadChosenModel, stopDownload } from "../actions.ts";
 
@@ -82,7 +83,7 @@ function Status() {
           <Bar value={share} label={text.model.downloading} />
           <p class="hint">
             {text.model.downloading} {value.name}
-            {progress !== null && `: ${bytes(progress.n_bytes_done)} at ${bytes(progress.bytes_per_second)}/s`}{" "}
+            {progress !== null && `: ${downloaded(progress)}`}{" "}
             <button type="button" class="quiet" onClick={stopDownload}>
               {text.model.cancel}
             </button>
@@ -116,6 +117,7 @@ function Status() {
           <Fact name="Tokenizer" value={info.tokenizer} />
           <Fact name="Memory" value={`${bytes(info.n_weight_bytes)} of weights, file ${bytes(file.size)}`} />
           <Fact name="Engine" value={engineName(info.engine)} />
+          {state.whyMemory.value !== null && <Fact name="Kept" value={text.model.whyMemory[state.whyMemory.value]} />}
           <div>
             <dt>SHA-256</dt>
             <dd class="hash">{state.modelSha256.value ?? "being computed…"}</dd>
@@ -124,6 +126,13 @@ function Status() {
       );
     }
   }
+}
+
+/** How far, how fast, how long. */
+function downloaded({ n_bytes_done, n_bytes_total, n_bytes_resumed, bytes_per_second, eta_ms }: Progress): string {
+  const done = n_bytes_total === null ? bytes(n_bytes_done) : `${bytes(n_bytes_done)} of ${bytes(n_bytes_total)}`;
+  const resumed = n_bytes_resumed > 0 ? `, ${bytes(n_bytes_resumed)} of them from before` : "";
+  return `${done}${resumed}, ${bytes(bytes_per_second)}/s${eta_ms === null ? "" : `, ${duration(eta_ms / 1000)} left`}`;
 }
 
 function engineName(engine: string): string {

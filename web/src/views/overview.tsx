@@ -1,10 +1,10 @@
 // The headline number and the other scoring rules beside it.
 
 import { Metric, Select, Strip, type Term } from "./parts.tsx";
-import { AGGREGATIONS, EQUAL_BECAUSE, fixed, METRICS, percent, percentRange, plural, range, RULES } from "../text.ts";
+import { AGGREGATIONS, count, EQUAL_BECAUSE, fixed, METRICS, percent, percentRange, plural, pValue, range, RULES, significant } from "../text.ts";
 import * as state from "../state.ts";
 import { setOptions } from "../actions.ts";
-import type { Aggregation, Breakdown, Headline, Report, Rule, RuleParting, RuleTable } from "../types.ts";
+import type { Aggregation, Breakdown, Headline, Perplexity, Report, Rule, RuleParting, RuleTable } from "../types.ts";
 
 export function Overview() {
   const { value: report } = state.report;
@@ -28,7 +28,7 @@ export function Overview() {
 
 function HeadlineNumber({ headline, report }: { headline: Headline; report: Report }) {
   const isShare = headline.metric !== "word_perplexity";
-  const show = (value: number): string => (isShare ? percent(value) : fixed(value, 2));
+  const show = (value: number): string => (isShare ? percent(value) : significant(value));
   const interval = headline.interval;
   const between = interval === null ? null : isShare ? percentRange(interval) : range(interval, 2);
   return (
@@ -78,9 +78,10 @@ function HeadlineNumber({ headline, report }: { headline: Headline; report: Repo
 /** What the number says to someone who sees one for the first time. */
 function reading(headline: Headline): string {
   if (headline.n_correct === null || headline.interval === null) return "";
-  const right = `${headline.n_correct} of ${plural(headline.n, "doc")} right. `;
+  const right = `${count(headline.n_correct)} of ${plural(headline.n, "doc")} right. `;
+  if (headline.chance === null) return right;
   if (headline.is_chance_inside) return `${right}Guessing lies inside the interval: this run does not show that the model knows more than nothing.`;
-  if (headline.chance !== null && headline.interval.high < headline.chance) return `${right}Below guessing, and not by accident: look at the prompt, and at how the answers are given.`;
+  if (headline.interval.high < headline.chance) return `${right}Below guessing, and not by accident: look at the prompt, and at how the answers are given.`;
   return `${right}Above guessing, beyond what luck explains.`;
 }
 
@@ -152,7 +153,7 @@ function Rules({ table, chosen }: { table: RuleTable; chosen: Rule }) {
                 <span class="gloss">{RULES[rule].gloss}</span>
               </th>
               <td class="right">{percent(accuracy.value)}</td>
-              <td>{percentRange(accuracy.interval)}</td>
+              <td class="fixed">{percentRange(accuracy.interval)}</td>
               <td class="right">{n_tied}</td>
               <td class="right wide-only">{mean_pick_chars.toFixed(1)}</td>
             </tr>
@@ -173,8 +174,8 @@ function Rules({ table, chosen }: { table: RuleTable; chosen: Rule }) {
 const TELLING = 0.1;
 
 function parting({ n, n_differ, n_only_a_correct, n_only_b_correct, p_value, mean_chars_a, mean_chars_b, mean_chars_gold }: RuleParting): string {
-  const who = `acc and acc_norm pick different choices on ${n_differ} of ${plural(n, "doc")}`;
-  const result = `on those, acc alone is right ${plural(n_only_a_correct, "time")}, acc_norm alone ${plural(n_only_b_correct, "time")} (McNemar p = ${fixed(p_value)})`;
+  const who = `acc and acc_norm pick different choices on ${count(n_differ)} of ${plural(n, "doc")}`;
+  const result = `on those, acc alone is right ${plural(n_only_a_correct, "time")}, acc_norm alone ${plural(n_only_b_correct, "time")} (McNemar's test: ${pValue(p_value)})`;
   const lengths = `Picks of acc have ${mean_chars_a.toFixed(1)} characters on average, those of acc_norm ${mean_chars_b.toFixed(1)}, the right answers ${mean_chars_gold.toFixed(1)}`;
   const why =
     mean_chars_b - mean_chars_a > TELLING * mean_chars_gold
@@ -184,6 +185,8 @@ function parting({ n, n_differ, n_only_a_correct, n_only_b_correct, p_value, mea
         : "length is hardly what makes the difference here";
   return `${who}; ${result}. ${lengths}: ${why}.`;
 }
+
+const perplexity = ({ value, interval }: Perplexity): string => `${significant(value)}${interval === null ? "" : ` (${significant(interval.low)}\u2009–\u2009${significant(interval.high)})`}`;
 
 function OtherNumbers({ report }: { report: Report }) {
   const { choice_metrics: choice, likelihood, rolling } = report;
@@ -196,12 +199,12 @@ function OtherNumbers({ report }: { report: Report }) {
           {choice.brier_score !== null && <Number name="brier_score" term="brier" value={fixed(choice.brier_score.value)} />}
         </>
       )}
-      {likelihood !== null && <Number name="perplexity" term="perplexity" value={`${fixed(likelihood.perplexity.value, 2)}${likelihood.perplexity.interval === null ? "" : ` (${range(likelihood.perplexity.interval, 2)})`}`} />}
+      {likelihood !== null && <Number name="perplexity" term="perplexity" value={perplexity(likelihood.perplexity)} />}
       {rolling !== null && (
         <>
-          <Number name="word_perplexity" term="perplexity" value={fixed(rolling.word_perplexity.value, 2)} />
-          {rolling.byte_perplexity !== null && <Number name="byte_perplexity" term="perplexity" value={fixed(rolling.byte_perplexity.value)} />}
-          {rolling.bits_per_byte !== null && <Number name="bits_per_byte" value={fixed(rolling.bits_per_byte.value)} />}
+          <Number name="word_perplexity" term="perplexity" value={perplexity(rolling.word_perplexity)} />
+          {rolling.byte_perplexity !== null && <Number name="byte_perplexity" term="perplexity" value={perplexity(rolling.byte_perplexity)} />}
+          {rolling.bits_per_byte !== null && <Number name="bits_per_byte" value={perplexity(rolling.bits_per_byte)} />}
         </>
       )}
     </dl>
@@ -210,10 +213,10 @@ function OtherNumbers({ report }: { report: Report }) {
 
 function Counts({ report: { counts } }: { report: Report }) {
   const parts = [
-    `${plural(counts.n_scored, "doc")} of ${counts.n_docs} scored`,
+    `${plural(counts.n_scored, "doc")} of ${count(counts.n_docs)} scored`,
     ...(counts.n_unscored > 0 ? [`${plural(counts.n_unscored, "row")} left out`] : []),
-    ...(counts.n_failed > 0 ? [`${counts.n_failed} failed`] : []),
-    ...(counts.n_flagged > 0 ? [`${counts.n_flagged} flagged at the join`] : []),
+    ...(counts.n_failed > 0 ? [`${count(counts.n_failed)} failed`] : []),
+    ...(counts.n_flagged > 0 ? [`${count(counts.n_flagged)} flagged at the join`] : []),
     ...(counts.n_settled_in_float32 > 0 ? [`${plural(counts.n_settled_in_float32, "near tie")} settled in float32`] : []),
   ];
   return <p class="hint">{parts.join(" · ")}</p>;

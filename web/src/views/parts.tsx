@@ -1,6 +1,6 @@
 // Small pieces that several views are made of.
 
-import type { ComponentChildren, JSX } from "preact";
+import { cloneElement, type ComponentChildren, type JSX } from "preact";
 import { useId } from "preact/hooks";
 import { GLOSSARY, text } from "../text.ts";
 import type { EvalErrorLike } from "../worker/protocol.ts";
@@ -41,14 +41,22 @@ interface FieldProps {
   children: JSX.Element;
 }
 
-/** A labelled control. */
+/** A labelled control. The label holds its text alone, so that the control's name is that text and nothing else. */
 export function Field({ label, hint, children }: FieldProps) {
+  const id = useId();
+  const hintId = `${id}-hint`;
   return (
-    <label class="field">
-      <span class="label">{label}</span>
-      {children}
-      {hint !== undefined && <span class="hint">{hint}</span>}
-    </label>
+    <div class="field">
+      <label class="label" for={id}>
+        {label}
+      </label>
+      {cloneElement(children, hint === undefined ? { id } : { id, "aria-describedby": hintId })}
+      {hint !== undefined && (
+        <span class="hint" id={hintId}>
+          {hint}
+        </span>
+      )}
+    </div>
   );
 }
 
@@ -93,22 +101,22 @@ interface DropProps {
 /** A file picker; its whole box takes drops, handled where all drops are. */
 export function FilePicker({ label, hint, accept, multiple = false, disabled = false, onFiles }: DropProps) {
   return (
-    <label class="picker">
-      <span class="label">{label}</span>
-      <input
-        type="file"
-        {...(accept === undefined ? {} : { accept })}
-        multiple={multiple}
-        disabled={disabled}
-        onChange={({ currentTarget }) => {
-          const files = [...(currentTarget.files ?? [])];
-          // The same file chosen again is a choice too.
-          currentTarget.value = "";
-          if (files.length > 0) onFiles(files);
-        }}
-      />
-      <span class="hint">{hint}</span>
-    </label>
+    <div class="picker">
+      <Field label={label} hint={hint}>
+        <input
+          type="file"
+          {...(accept === undefined ? {} : { accept })}
+          multiple={multiple}
+          disabled={disabled}
+          onChange={({ currentTarget }) => {
+            const files = [...(currentTarget.files ?? [])];
+            // The same file chosen again is a choice too.
+            currentTarget.value = "";
+            if (files.length > 0) onFiles(files);
+          }}
+        />
+      </Field>
+    </div>
   );
 }
 

@@ -33,7 +33,7 @@ export function PublishedView() {
   };
   const { published: comparison } = report;
   return (
-    <details class="more published" open={number !== null}>
+    <details class="more compare published" open={number !== null}>
       <summary>
         <h3>{words.heading}</h3>
       </summary>

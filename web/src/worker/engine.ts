@@ -4,8 +4,9 @@
 // lets messages in between two of them; pause and cancel wait for the batch that is under way, never for the run.
 
 import { loadModule } from "./module.ts";
+import { rotatedRows } from "./rotate.ts";
 import type { Model, Run, Task } from "../wasm/evaltab.js";
-import type { CallsOf, EngineCalls, EngineEvents, EvalErrorLike, RunEnd, RunMessage, RunProgress } from "./protocol.ts";
+import type { CallsOf, EngineCalls, EngineEvents, EvalErrorLike, NamedBytes, RunEnd, RunMessage, RunProgress } from "./protocol.ts";
 import type { ItemScore, RunMeta, Unscored } from "../types.ts";
 import type { LoadStep, ModelInfo, Phase, Prepared, PresetInfo, Step, TaskInfo } from "../types.ts";
 import { openHistory } from "../history/runs.ts";
@@ -36,12 +37,19 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
   let analysis: MessagePort | null = null;
   let model: Model | null = null;
   let task: Task | null = null;
+  let taskFiles: { data: NamedBytes; fewshot: NamedBytes | null } | null = null;
   let run: Run | null = null;
   let control: { paused: boolean; cancelled: boolean; wake: () => void } | null = null;
   let modelSha256: string | null = null;
   let loads = 0;
 
   const tell = (message: RunMessage): void => analysis?.postMessage(message);
+
+  function rotatedTask(shift: number): Task {
+    const bytes = taskFiles === null ? null : rotatedRows(taskFiles.data.bytes, shift);
+    if (taskFiles === null || bytes === null) throw fault("task_format", "these rows have no list of choices that can be rotated");
+    return new module.Task(taskFiles.data.name, bytes, taskFiles.fewshot?.name, taskFiles.fewshot?.bytes);
+  }
 
   function dropRun(): void {
     run?.free();
@@ -93,6 +101,7 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
       dropRun();
       task?.free();
       task = next;
+      taskFiles = { data, fewshot };
       return null;
     },
 
@@ -105,7 +114,10 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
       if (model === null || task === null) throw fault("run_spec", "a run needs a model and a task");
       if (control !== null) throw fault("run_spec", "a run is under way");
       if (request.rotation === 0) dropRun();
-      const current = new module.Run(model, task, request.spec, request.only === null ? undefined : Uint32Array.from(request.only), request.rotation);
+      const turned = request.rotation === 0 ? task : rotatedTask(request.rotation);
+      const current = new module.Run(model, turned, request.spec, request.only === null ? undefined : Uint32Array.from(request.only));
+      // A run has what it needs of its task.
+      if (turned !== task) turned.free();
       // The run that is looked at stays; a probe goes as it came.
       if (request.rotation === 0) run = current;
       modelSha256 ??= request.provenance.model_sha256;
