@@ -4,6 +4,7 @@
 // newest counts.
 
 import { batch } from "@preact/signals";
+import { strToU8, zipSync } from "fflate";
 import { DEFAULT_SPEC } from "./defaults.ts";
 import * as state from "./state.ts";
 import { text } from "./text.ts";
@@ -16,7 +17,7 @@ import { rowsFromApi, rowsOf, type RowsFile } from "./sources/rows.ts";
 import { htmlReport } from "./export/html_report.ts";
 import { fromFile, modelsAmong, type SourceFile } from "./sources/source_file.ts";
 import { startAnalysis, startEngine, startHash, type WorkerHandle } from "./worker/client.ts";
-import type { EngineCalls, EvalErrorLike, ExportKind, ItemQuery, RunRequest } from "./worker/protocol.ts";
+import type { EngineCalls, EvalErrorLike, ExportKind, Harness, ItemQuery, RunRequest } from "./worker/protocol.ts";
 import type { ReportOptions, RunSpec, SyntheticProfile } from "./types.ts";
 import type { Result } from "./result.ts";
 
@@ -281,12 +282,25 @@ export async function chooseSample(sample: state.SampleTask): Promise<void> {
   }
 }
 
-/** One data file, with a YAML file beside it where there is one. */
+/** A data file, YAML files beside it, or both. Of several YAML files the task is the one that no other includes. */
 export async function chooseTaskFiles(files: File[]): Promise<void> {
-  const yaml = files.find((file) => /\.ya?ml$/i.test(file.name));
-  const data = files.find((file) => file !== yaml);
-  if (yaml !== undefined) await setSpec({ task_yaml: await yaml.text(), preset: null });
-  if (data !== undefined) await readTask(data.name, async () => rowsOf(fromFile(data)), null);
+  const isYaml = ({ name }: File): boolean => /\.ya?ml$/i.test(name);
+  const yamls = await Promise.all(files.filter(isYaml).map(async (file) => ({ name: file.name, text: await file.text() })));
+  const main = yamls.find(({ name }) => !yamls.some((other) => other.name !== name && other.text.includes(name))) ?? yamls[0];
+  includes = yamls.filter((yaml) => yaml !== main);
+  const data = files.find((file) => !isYaml(file));
+  if (data !== undefined) return readTask(data.name, async () => rowsOf(fromFile(data)), null, main?.text ?? null);
+  if (main === undefined) return;
+  await giveIncludes();
+  await setSpec({ task_yaml: main.text, preset: null });
+}
+
+/** YAML files that the task's own may include. */
+let includes: { name: string; text: string }[] = [];
+
+async function giveIncludes(): Promise<void> {
+  const { call } = await startedEngine();
+  for (const { name, text: yaml } of includes) await call.addInclude(name, yaml);
 }
 
 export async function chooseTaskUrl(address: string): Promise<void> {
@@ -313,7 +327,7 @@ export async function chooseFewshotFile(file: File | null): Promise<void> {
   await setTask(value.file, state.spec.value, fewshot === null ? null : { ...fewshot.value, url: null });
 }
 
-async function readTask(name: string, read: () => Promise<Result<RowsFile, EvalErrorLike>>, url: string | null): Promise<void> {
+async function readTask(name: string, read: () => Promise<Result<RowsFile, EvalErrorLike>>, url: string | null, yaml: string | null = null): Promise<void> {
   const choice = ++taskChoice;
   state.task.value = { kind: "reading", name };
   try {
@@ -321,7 +335,7 @@ async function readTask(name: string, read: () => Promise<Result<RowsFile, EvalE
     if (choice !== taskChoice) return;
     if (!rows.ok) return failTask(name, rows.error);
     // Another file has another shape: what was said of the last one's prompt does not hold for it.
-    await setTask({ ...rows.value, url }, { ...state.spec.value, preset: null, prompt_style: null });
+    await setTask({ ...rows.value, url }, { ...state.spec.value, preset: null, prompt_style: null, task_yaml: yaml });
   } catch (error) {
     if (choice === taskChoice) failTask(name, problem(messageOf(error), name));
   }
@@ -347,6 +361,7 @@ export async function setTask(file: state.TaskFile, spec: RunSpec, fewshot: stat
   const done = await call.setTask(file, fewshot);
   if (choice !== taskChoice) return;
   if (!done.ok) return failTask(file.name, done.error);
+  await giveIncludes();
   await refreshTask();
 }
 
@@ -423,7 +438,9 @@ export async function resumeRun(): Promise<void> {
   await (await startedEngine()).call.resume();
 }
 
+/** The batch that is under way is finished first. */
 export async function cancelRun(): Promise<void> {
+  state.runPhase.value = "cancelling";
   await (await startedEngine()).call.cancel();
 }
 
@@ -603,6 +620,17 @@ export async function exportFile(kind: ExportKind): Promise<void> {
   const content = isLive ? await (await startedEngine()).call.export(kind, state.options.value) : await analysis.call.export(kind, state.options.value);
   if (content.ok) saveFile(name, new Blob([content.value], { type }));
   else state.runError.value = content.error;
+}
+
+/** The same task for another harness, as a zip: to check a number there. */
+export async function exportTask(harness: Harness): Promise<void> {
+  const files = await (await startedEngine()).call.exportTask(harness, state.spec.value);
+  if (!files.ok) {
+    state.runError.value = files.error;
+    return;
+  }
+  const zip = zipSync(Object.fromEntries(files.value.map(({ name, text: content }) => [name, strToU8(content)])));
+  saveFile(`${harness}.zip`, new Blob([zip], { type: "application/zip" }));
 }
 
 export async function exportHtml(): Promise<void> {

@@ -17,6 +17,7 @@ export const DEFAULT_SPEC: RunSpec = {
   add_bos: "auto",
   prefix_token_id: null,
   max_length: null,
+  choice_shift: 0,
   mutual_info: false,
 };
 

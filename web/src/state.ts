@@ -10,9 +10,8 @@ import type { CatalogEntry } from "./sources/catalog.ts";
 import type { Isolation } from "./sources/isolation.ts";
 import type { Progress, WhyMemory } from "./sources/download.ts";
 import type { SourceFile } from "./sources/source_file.ts";
-import type { DocView, EngineInfo, EvalErrorLike, ItemQuery, ItemRow, ItemView, RunProgress, RunState } from "./worker/protocol.ts";
-import type { Calibration, CalibrationBootstrap, Comparison, ItemScore, Report, ReportOptions, RotationReport, RunSpec, SyntheticProfile } from "./types.ts";
-import type { ModelInfo, Prepared, TaskInfo } from "./types.ts";
+import type { EngineInfo, EvalErrorLike, ItemQuery, ItemRow, ItemView, RunProgress, RunState } from "./worker/protocol.ts";
+import type { Calibration, CalibrationBootstrap, Comparison, DocView, ItemScore, ModelInfo, Prepared, Report, ReportOptions, RotationReport, RunSpec, SyntheticProfile, TaskInfo } from "./types.ts";
 
 export type ModelPhase =
   | { kind: "none" }
@@ -45,7 +44,7 @@ export type TaskPhase =
   | { kind: "ready"; file: TaskFile; fewshot: TaskFile | null }
   | { kind: "failed"; name: string; error: EvalErrorLike };
 
-export type RunPhase = "idle" | "starting" | "running" | "paused" | "cancelled" | "done" | "failed";
+export type RunPhase = "idle" | "starting" | "running" | "paused" | "cancelling" | "cancelled" | "done" | "failed";
 
 export type CalibrationSource = SyntheticProfile | { saved_id: string };
 
@@ -129,5 +128,5 @@ export const announcement = signal("");
 /** The charts on the page, by name, in their order. */
 export const figures = new Map<string, { svg: () => Promise<string> }>();
 
-export const isBusy = computed(() => runPhase.value === "running" || runPhase.value === "paused" || runPhase.value === "starting");
+export const isBusy = computed(() => runPhase.value === "running" || runPhase.value === "paused" || runPhase.value === "starting" || runPhase.value === "cancelling");
 export const hasItems = computed(() => (run.value?.n_items ?? 0) + (run.value?.n_failed ?? 0) > 0);

@@ -204,11 +204,13 @@ export const text = {
     started: "The run has started",
     finished: "The run is finished",
     cancelled: "The run was cancelled",
+    states: { starting: "Starting", paused: "Paused", cancelling: "Stopping after this batch…", cancelled: "Cancelled", done: "Finished" },
     phases: { encode: "Reading the docs", score: "Scoring", settle: "Settling near ties in float32", done: "Finished" },
     devtools: "With the developer tools open, some browsers run the engine at half speed.",
   },
   files: {
     intro: "results.json and samples.jsonl use the keys of lm-evaluation-harness; what is more is added under keys of its own.",
+    harnesses: "The same task for another program, rows and settings included: a number that two programs agree on is worth more than one.",
   },
   isolation: {
     insecure_context: "This address is not secure, so the engine runs on one thread.",

@@ -19,6 +19,7 @@ export const SPEC: RunSpec = {
   add_bos: "auto",
   prefix_token_id: null,
   max_length: null,
+  choice_shift: 0,
   mutual_info: false,
 };
 

@@ -113,6 +113,7 @@ export const SPEC: Shape<RunSpec> = record<RunSpec>({
   add_bos: withDefault(oneOf("auto", "yes", "no"), "auto"),
   prefix_token_id: withDefault(nullable(integer(0, 0xffff_ffff)), null),
   max_length: withDefault(nullable(integer(1, 0xffff_ffff)), null),
+  choice_shift: withDefault(integer(0, 1000), 0),
   mutual_info: withDefault(flag, false),
 });
 

@@ -2,7 +2,7 @@
 
 import { text } from "../text.ts";
 import * as state from "../state.ts";
-import { exportFile, exportHtml } from "../actions.ts";
+import { exportFile, exportHtml, exportTask } from "../actions.ts";
 
 export function Downloads() {
   const isGrowing = state.isBusy.value;
@@ -27,6 +27,19 @@ export function Downloads() {
           Print
         </button>
       </div>
+      {state.isLive.value && (
+        <>
+          <p class="hint">{text.files.harnesses}</p>
+          <div class="controls">
+            <button type="button" disabled={isGrowing} onClick={() => void exportTask("lm_eval")}>
+              Download for lm-evaluation-harness
+            </button>
+            <button type="button" disabled={isGrowing} onClick={() => void exportTask("inspect")}>
+              Download for Inspect
+            </button>
+          </div>
+        </>
+      )}
     </section>
   );
 }

@@ -8,8 +8,8 @@ import { fixed, FLAGS, percent, RULES } from "../text.ts";
 import { drawer as words } from "../text_report.ts";
 import * as state from "../state.ts";
 import { closeItem, rescore, step } from "../actions.ts";
-import type { ChoiceDetail, ChoiceScore, ItemScore } from "../types.ts";
-import type { DocView, ItemView } from "../worker/protocol.ts";
+import type { ChoiceDetail, ChoiceScore, DocView, ItemScore } from "../types.ts";
+import type { ItemView } from "../worker/protocol.ts";
 import type { TokenView } from "../types.ts";
 
 export function Drawer() {
@@ -136,15 +136,18 @@ const DARKEST = 5;
 function Token({ token, logprob, showsId }: { token: TokenView; logprob: number | null; showsId: boolean }) {
   const shade = logprob === null ? {} : { title: words.token(logprob), style: { "--surprise": Math.min(1, -logprob / DARKEST) } };
   return (
-    <span class={logprob === null ? "token" : "token scored"} {...shade}>
-      {visible(token.text)}
-      {showsId && <small>{token.id}</small>}
-    </span>
+    <>
+      <span class={logprob === null ? "token" : "token scored"} {...shade}>
+        {visible(token.text)}
+        {showsId && <small>{token.id}</small>}
+      </span>
+      {token.text.includes("\n") && <br />}
+    </>
   );
 }
 
-/** Line breaks and tabs are tokens like others: they are shown, and still break the line. */
-const visible = (text: string): string => text.replaceAll("\t", "⇥\t").replaceAll("\n", "↵\n");
+/** Line breaks and tabs are tokens like others: they are shown; the break itself follows the token. */
+const visible = (text: string): string => text.replaceAll("\t", "⇥").replaceAll("\n", "↵");
 
 function Choices({ view: { item, detail }, doc, showsIds }: { view: ItemView; doc: DocView | null; showsIds: Signal<boolean> }) {
   const rules = detail.picks.map(({ rule }) => rule);

@@ -53,7 +53,7 @@ function Progress() {
     <div class="working" aria-busy={phase === "running"}>
       <Bar value={share} label="Progress of the run" />
       <p class="numbers">
-        <span>{phase === "done" ? text.run.phases.done : phase === "cancelled" ? "Cancelled" : phase === "paused" ? "Paused" : text.run.phases[progress.phase]}</span>
+        <span>{phase === "running" || phase === "failed" ? text.run.phases[progress.phase] : text.run.states[phase]}</span>
         <span>{phase === "done" ? plural(state.run.value?.n_items ?? 0, "doc") : `${count(progress.n_done)} of ${plural(progress.n_total, "doc")}`}</span>
         {progress.tokens_per_second !== null && <span>{count(Math.round(progress.tokens_per_second))} tokens/s</span>}
         {progress.seconds_left !== null && phase === "running" && <span>{duration(progress.seconds_left)} left</span>}

@@ -129,6 +129,12 @@ function Settings() {
     <details class="more settings">
       <summary>{text.task.settings}</summary>
       <fieldset disabled={busy}>
+        <Select
+          label="Read rows as"
+          value={spec.preset ?? ""}
+          choices={[["", "what their fields say"], ...(state.engine.value?.presets ?? []).map(({ name, title }) => [name, title] as const)]}
+          onChange={(name) => set({ preset: name === "" ? null : name, task_yaml: null })}
+        />
         <Select label="Prompt style" value={style} choices={STYLES.map((name) => [name, name === "" ? "as the task says" : name] as const)} onChange={(name) => set({ prompt_style: name === "" ? null : name })} />
         <Select label="Docs" value={subset.kind} choices={SUBSETS} onChange={(kind) => set({ subset: subsetOf(kind, subset) })} />
         {subset.kind !== "all" && <NumberField label="Number of docs" value={subset.n} min={1} onValue={(n) => n !== null && set({ subset: { ...subset, n } })} />}

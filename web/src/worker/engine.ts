@@ -4,11 +4,9 @@
 // lets messages in between two of them; pause and cancel wait for the batch that is under way, never for the run.
 
 import { loadModule } from "./module.ts";
-import { rotatedRows } from "./rotate.ts";
 import type { Model, Run, Task } from "../wasm/evaltab.js";
-import type { CallsOf, EngineCalls, EngineEvents, EvalErrorLike, NamedBytes, RunEnd, RunMessage, RunProgress } from "./protocol.ts";
-import type { ItemScore, RunMeta, Unscored } from "../types.ts";
-import type { LoadStep, ModelInfo, Phase, Prepared, PresetInfo, Step, TaskInfo } from "../types.ts";
+import type { CallsOf, EngineCalls, EngineEvents, EvalErrorLike, RunEnd, RunMessage, RunProgress } from "./protocol.ts";
+import type { DocView, ExportFile, ItemScore, LoadStep, ModelInfo, Phase, Prepared, PresetInfo, RunMeta, Step, TaskInfo, Unscored } from "../types.ts";
 import { openHistory } from "../history/runs.ts";
 
 type Post = <K extends keyof EngineEvents>(event: K, data: EngineEvents[K]) => void;
@@ -37,19 +35,12 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
   let analysis: MessagePort | null = null;
   let model: Model | null = null;
   let task: Task | null = null;
-  let taskFiles: { data: NamedBytes; fewshot: NamedBytes | null } | null = null;
   let run: Run | null = null;
   let control: { paused: boolean; cancelled: boolean; wake: () => void } | null = null;
   let modelSha256: string | null = null;
   let loads = 0;
 
   const tell = (message: RunMessage): void => analysis?.postMessage(message);
-
-  function rotatedTask(shift: number): Task {
-    const bytes = taskFiles === null ? null : rotatedRows(taskFiles.data.bytes, shift);
-    if (taskFiles === null || bytes === null) throw fault("task_format", "these rows have no list of choices that can be rotated");
-    return new module.Task(taskFiles.data.name, bytes, taskFiles.fewshot?.name, taskFiles.fewshot?.bytes);
-  }
 
   function dropRun(): void {
     run?.free();
@@ -101,7 +92,6 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
       dropRun();
       task?.free();
       task = next;
-      taskFiles = { data, fewshot };
       return null;
     },
 
@@ -110,14 +100,22 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
       return (model === null ? task.info(spec) : task.info_with(spec, model)) as TaskInfo;
     },
 
+    addInclude(name, text) {
+      if (task === null) throw fault("task_format", "there is no task yet");
+      task.add_include(name, text);
+      return null;
+    },
+
+    exportTask(harness, spec) {
+      if (task === null || model === null) throw fault("task_format", "an export needs a task, and a model for its tokenizer");
+      return task.export_for(harness, spec, model) as ExportFile[];
+    },
+
     async run(request) {
       if (model === null || task === null) throw fault("run_spec", "a run needs a model and a task");
       if (control !== null) throw fault("run_spec", "a run is under way");
       if (request.rotation === 0) dropRun();
-      const turned = request.rotation === 0 ? task : rotatedTask(request.rotation);
-      const current = new module.Run(model, turned, request.spec, request.only === null ? undefined : Uint32Array.from(request.only));
-      // A run has what it needs of its task.
-      if (turned !== task) turned.free();
+      const current = new module.Run(model, task, request.spec, request.only === null ? undefined : Uint32Array.from(request.only), request.rotation);
       // The run that is looked at stays; a probe goes as it came.
       if (request.rotation === 0) run = current;
       modelSha256 ??= request.provenance.model_sha256;
@@ -178,7 +176,9 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
 
     docView(index) {
       if (run === null) throw fault("run_spec", "the run is gone");
-      return run.doc_view(index);
+      const view = run.doc_view(index) as DocView | null;
+      if (view === null) throw fault("internal", `row ${index} has no doc`);
+      return view;
     },
 
     rescore(index, context, continuations) {

@@ -12,12 +12,18 @@ import type {
   Calibration,
   CalibrationBootstrap,
   Comparison,
-  Doc,
+  DocView,
   EnginePath,
   EvalError,
+  ExportFile,
   FailedItem,
   ItemDetail,
   ItemScore,
+  LoadStep,
+  ModelInfo,
+  Phase,
+  Prepared,
+  PresetInfo,
   Report,
   ReportOptions,
   RotationReport,
@@ -25,9 +31,9 @@ import type {
   RunMeta,
   RunSpec,
   SyntheticProfile,
+  TaskInfo,
   Unscored,
 } from "../types.ts";
-import type { LoadStep, ModelInfo, Phase, Prepared, PresetInfo, TaskInfo, TokenView } from "../types.ts";
 
 export interface NamedBytes {
   name: string;
@@ -59,20 +65,18 @@ export interface RunRequest {
   resume: string | null;
 }
 
-export type RunEnd = "done" | "cancelled";
+export type Harness = "lm_eval" | "inspect";
 
-/** One item, ready to be looked at as tokens. */
-export interface DocView {
-  doc: Doc;
-  context: TokenView[];
-  continuations: TokenView[][];
-}
+export type RunEnd = "done" | "cancelled";
 
 export interface EngineCalls {
   connect(port: MessagePort): EngineInfo;
   loadModel(file: Blob, name: string, engine: EnginePath): ModelInfo;
   setTask(data: NamedBytes, fewshot: NamedBytes | null): null;
+  /** Another YAML file that the task's may include. */
+  addInclude(name: string, text: string): null;
   taskInfo(spec: RunSpec): TaskInfo;
+  exportTask(harness: Harness, spec: RunSpec): ExportFile[];
   run(request: RunRequest): RunEnd;
   pause(): null;
   resume(): null;
