@@ -9,7 +9,6 @@ use clap::Parser;
 use evaltab::evaluation::Evaluation;
 use evaltab::model::{Model, ModelLoader};
 use evaltab::prompt::Encoder;
-use evaltab::report::ReportOptions;
 use evaltab::run::Phase;
 use evaltab::score::{ItemScore, Rule};
 use evaltab::spec::{ChatMode, EnginePath, Precision, RunSpec};
@@ -95,7 +94,6 @@ struct Outcome {
     worst_choice: f64,
     worst_token: f64,
     picks: Vec<String>,
-    aggregates: Vec<(String, f64, f64)>,
 }
 
 fn lines(path: &Path) -> Vec<Value> {

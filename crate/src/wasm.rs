@@ -2,6 +2,8 @@
 //!
 //! Values cross as plain JSON-like objects; errors are thrown as `{kind, place, message}`. Classes hold what is large.
 
+use crate::engine::bench;
+use crate::engine::kernels::kind::TensorKind;
 use crate::engine::kernels::pool;
 use crate::error::{ErrorKind, EvalError};
 use crate::evaluation::{exports, task_info, Evaluation, Harness};
@@ -14,7 +16,7 @@ use crate::report::files::{items_csv, results_json, samples_jsonl};
 use crate::report::items::{item_columns, item_detail};
 use crate::report::{report, report_bootstrap, report_calibration, ReportOptions, RunMeta};
 use crate::score::{FailedItem, ItemScore, Rule};
-use crate::spec::{EnginePath, RunSpec};
+use crate::spec::{EnginePath, Precision, RunSpec};
 use crate::task::doc::Unscored;
 use crate::task::{self, read_rows, Files};
 use serde::de::DeserializeOwned;
@@ -386,6 +388,41 @@ impl Items {
     pub fn csv(&self, report_options: JsValue) -> Result<String, JsValue> {
         Ok(items_csv(&self.items, &options(report_options)?))
     }
+}
+
+/// One matrix product, repeated by the benchmark.
+#[wasm_bindgen]
+pub struct BenchProduct {
+    inner: bench::Product,
+}
+
+#[wasm_bindgen]
+impl BenchProduct {
+    /// `kind` is ggml's name, such as `"Q4_1"`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(kind: &str, n_rows: usize, n_in: usize, n_out: usize, float32: bool) -> Result<BenchProduct, JsValue> {
+        let bad = || throw(EvalError::new(ErrorKind::RunSpec, format!("no product of {n_in} inputs with {kind}")));
+        let kind = TensorKind::ALL.into_iter().find(|k| k.name() == kind).ok_or_else(bad)?;
+        let precision = if float32 { Precision::Float32 } else { Precision::Default };
+        Ok(Self { inner: bench::Product::new(kind, n_rows, n_in, n_out, precision).ok_or_else(bad)? })
+    }
+
+    /// Multiplies once.
+    pub fn run(&mut self) -> f32 {
+        self.inner.run()
+    }
+}
+
+/// The machine's peak of integer products and sums: `n` turns of `bench_peak_macs` multiply-adds.
+#[wasm_bindgen]
+pub fn bench_peak(n: usize) -> i32 {
+    bench::peak(n)
+}
+
+/// Multiply-adds of one turn of `bench_peak`.
+#[wasm_bindgen]
+pub fn bench_peak_macs() -> usize {
+    bench::PEAK_MACS
 }
 
 /// SHA-256 of a stream.

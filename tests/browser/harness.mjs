@@ -68,6 +68,9 @@ export async function opened(context, address) {
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   await page.goto(address);
+  // On a host without headers the page reloads once, when its service worker has taken over.
+  await page.waitForFunction(() => crossOriginIsolated);
+  await page.waitForLoadState();
   return { page, errors };
 }
 

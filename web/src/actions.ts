@@ -510,15 +510,19 @@ export async function probeRotations(): Promise<void> {
   if (!state.isLive.value || state.isBusy.value || nOrders < 2) return;
   const { call } = await startedEngine();
   for (let rotation = 1; rotation < nOrders; rotation++) {
-    state.runPhase.value = "running";
+    batch(() => {
+      state.runPhase.value = "running";
+      state.probing.value = { order: rotation + 1, n_orders: nOrders };
+    });
     const end = await call.run(runRequest({ rotation, resume: null, only: null }));
-    if (!end.ok || end.value === "cancelled") {
-      state.runPhase.value = "done";
-      state.runError.value = end.ok ? null : end.error;
-      return;
-    }
+    if (end.ok && end.value === "done") continue;
+    state.runError.value = end.ok ? null : end.error;
+    break;
   }
-  state.runPhase.value = "done";
+  batch(() => {
+    state.runPhase.value = "done";
+    state.probing.value = null;
+  });
   const rotations = await analysis.call.rotations(state.options.value.rule);
   if (rotations.ok) state.rotations.value = rotations.value;
 }

@@ -82,6 +82,8 @@ export const report = signal<Report | null>(null);
 export const bootstrap = signal<CalibrationBootstrap | null>(null);
 /** Other runs' calibration, drawn over this one's; `of` is where it comes from. */
 export const overlays = signal<{ key: string; name: string; of: CalibrationSource; calibration: Calibration }[]>([]);
+/** Which order of the choices is being scored, where that is what runs. */
+export const probing = signal<{ order: number; n_orders: number } | null>(null);
 export const rotations = signal<RotationReport | null>(null);
 export const comparison = signal<{ name: string; comparison: Comparison | null } | null>(null);
 

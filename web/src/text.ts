@@ -32,6 +32,7 @@ export function bytes(n: number): string {
 }
 
 export function parameters(n: number): string {
+  if (n < 1e6) return count(n);
   return n >= 1e9 ? `${(n / 1e9).toFixed(2)}\u00A0billion` : `${(n / 1e6).toFixed(0)}\u00A0million`;
 }
 
@@ -150,6 +151,7 @@ export const GLOSSARY = {
   temperature: "A number by which the scores are divided before the softmax. Above 1 it makes the model less sure. Picks stay the same.",
   selective: "Accuracy when only the docs with the highest confidence are answered.",
   exactMatch: "Share of docs on which a right choice is what the model would have written greedily.",
+  greedy: "Share of docs on which every token of the continuation is the model's first choice.",
   goldProbability: "Mean probability of the right choices among the choices.",
   calibratedEce: "With finitely many docs even a perfectly calibrated model shows some error. This is what it would show here.",
   perplexity: "exp of the mean negative log-likelihood: how many equally likely tokens the model seems to hesitate between.",
@@ -204,6 +206,7 @@ export const text = {
     started: "The run has started",
     finished: "The run is finished",
     cancelled: "The run was cancelled",
+    order: (order: number, nOrders: number) => `Order ${order} of ${nOrders}`,
     states: { starting: "Starting", paused: "Paused", cancelling: "Stopping after this batch…", cancelled: "Cancelled", done: "Finished" },
     phases: { encode: "Reading the docs", score: "Scoring", settle: "Settling near ties in float32", done: "Finished" },
     devtools: "With the developer tools open, some browsers run the engine at half speed.",

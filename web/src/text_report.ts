@@ -253,7 +253,7 @@ export const drawer = {
   verdicts: "What each rule picks",
   verdict: ({ is_correct, is_tied, margin }: Pick): string => `${is_correct ? "right" : "wrong"}${is_tied ? ", tied" : ""}${margin === null ? "" : `, margin ${fixed(margin)}`}`,
   verdictColumns: ["Rule", "Picks", "Result"],
-  greedy: (isGreedy: boolean): string => (isGreedy ? "Greedy decoding writes exactly this." : "Greedy decoding writes something else."),
+  greedy: "Greedy decoding writes exactly this.",
   precision: { default: "16-bit activations", float32: "float32" },
   flags: "At the join",
   edit: "Change the prompt and score it again",

@@ -34,9 +34,9 @@ describe("a run link", () => {
   });
 
   it.each([
-    [100, 1102],
-    [1254, 1766],
-    [14042, 8237],
+    [100, 1115],
+    [1254, 1778],
+    [14042, 8253],
   ])("of %i docs has the size that the grammar states, %i characters", (n, nCharacters) => {
     expect(fragment(makeRun(n))).toHaveLength(nCharacters);
   });

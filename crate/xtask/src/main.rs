@@ -1,9 +1,11 @@
 //! The project's commands: `cargo xtask VERB`. A module a verb; what they share is in `project`, `process` and `steps`.
 
+mod bench;
 mod bindings;
 mod build;
 mod fixtures;
 mod model;
+mod parity;
 mod process;
 mod project;
 mod serve;
@@ -33,6 +35,10 @@ enum Verb {
     Build(build::Options),
     /// Bring the default model into .models/
     Model,
+    /// Measure the module in headless Chromium against its peers
+    Bench(bench::Options),
+    /// Compare every run of the lm-eval reference, item by item
+    Parity(parity::Options),
     /// Write the test fixtures anew with the Python programs in tests/generate
     Fixtures,
     /// Write web/src/types.ts anew from the Rust structs
@@ -45,6 +51,8 @@ fn main() -> ExitCode {
         Verb::Test(options) => test::test(&options),
         Verb::Build(options) => build::build_alone(&options),
         Verb::Model => model::bring_alone(),
+        Verb::Bench(options) => bench::bench(&options),
+        Verb::Parity(options) => parity::parity(&options),
         Verb::Fixtures => fixtures::fixtures(),
         Verb::Types => fixtures::types(),
     };

@@ -39,11 +39,14 @@ pub fn rust(output: &str) -> Vec<(String, Counts)> {
     // Whether the lines belong to a test that passed and has said nothing of being skipped yet.
     let mut is_open = false;
     let mut is_success = false;
+    let mut n_skipped = 0;
     for line in output.lines() {
         if let Some(source) = line.trim_start().strip_prefix("Running ") {
             // "Running tests/x.rs (target/…)", "Running unittests src/lib.rs (target/…)"
             let source = source.split(" (").next().unwrap_or_default().trim_start_matches("unittests ").trim_start_matches("../");
-            suites.push((source.to_string(), Counts::default()));
+            // Until it says otherwise: a program that is ended by a signal gives no result.
+            suites.push((source.to_string(), Counts::one(false)));
+            n_skipped = 0;
         }
         let Some((_, counts)) = suites.last_mut() else { continue };
         match line {
@@ -51,15 +54,17 @@ pub fn rust(output: &str) -> Vec<(String, Counts)> {
             "failures:" => is_success = false,
             _ if line.starts_with("---- ") => is_open = is_success,
             _ if line.starts_with("skipped: ") && is_open => {
-                counts.skipped += 1;
+                n_skipped += 1;
                 is_open = false;
             }
             _ => {}
         }
         if let Some(result) = line.strip_prefix("test result: ") {
-            counts.passed += number_before(result, " passed").saturating_sub(counts.skipped);
-            counts.failed += number_before(result, " failed");
-            counts.skipped += number_before(result, " ignored");
+            *counts = Counts {
+                passed: number_before(result, " passed").saturating_sub(n_skipped),
+                failed: number_before(result, " failed"),
+                skipped: number_before(result, " ignored") + n_skipped,
+            };
             (is_open, is_success) = (false, false);
         }
     }
@@ -131,10 +136,16 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 running 0 tests
 
 test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+     Running ../tests/native/engine.rs (target/debug/deps/engine-1)
+
+running 4 tests
+error: test failed, to rerun pass `-p evaltab --test engine`
 ";
         let expected = vec![
             ("src/lib.rs".to_string(), Counts { passed: 1, failed: 1, skipped: 1 }),
             ("tests/native/metrics.rs".to_string(), Counts::default()),
+            ("tests/native/engine.rs".to_string(), Counts { passed: 0, failed: 1, skipped: 0 }),
         ];
         assert_eq!(rust(output), expected);
     }

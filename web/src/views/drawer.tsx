@@ -223,7 +223,7 @@ function Choice({ choice, detail, tokens, showsIds }: ChoiceProps) {
         ))}
       </p>
       <p class="hint">
-        {words.loglikelihood} {fixed(choice.loglikelihood)}; {words.lengths(choice)}. {words.greedy(choice.is_greedy)}
+        {words.loglikelihood} {fixed(choice.loglikelihood)}; {words.lengths(choice)}.{choice.is_greedy && ` ${words.greedy}`}
       </p>
     </div>
   );

@@ -4,7 +4,7 @@ import { Metric, Select, Strip, type Term } from "./parts.tsx";
 import { AGGREGATIONS, count, EQUAL_BECAUSE, fixed, METRICS, percent, percentRange, plural, pValue, range, RULES, significant } from "../text.ts";
 import * as state from "../state.ts";
 import { setOptions } from "../actions.ts";
-import type { Aggregation, Breakdown, Headline, Perplexity, Report, Rule, RuleParting, RuleTable } from "../types.ts";
+import type { Aggregation, Breakdown, Headline, HeadlineMetric, Perplexity, Report, Rule, RuleParting, RuleTable } from "../types.ts";
 
 export function Overview() {
   const { value: report } = state.report;
@@ -26,6 +26,18 @@ export function Overview() {
   );
 }
 
+const TERMS: Record<HeadlineMetric, Term> = {
+  acc: "accuracy",
+  acc_norm: "accuracy",
+  acc_bytes: "accuracy",
+  acc_token: "accuracy",
+  acc_mutual_info: "accuracy",
+  acc_mutual_info_answer: "accuracy",
+  gold_probability: "goldProbability",
+  greedy: "greedy",
+  word_perplexity: "perplexity",
+};
+
 function HeadlineNumber({ headline, report }: { headline: Headline; report: Report }) {
   const isShare = headline.metric !== "word_perplexity";
   const show = (value: number): string => (isShare ? percent(value) : significant(value));
@@ -34,7 +46,7 @@ function HeadlineNumber({ headline, report }: { headline: Headline; report: Repo
   return (
     <div class="headline">
       <p class="figure-name">
-        {METRICS[headline.metric]}
+        <Metric term={TERMS[headline.metric]}>{METRICS[headline.metric]}</Metric>
         {report.breakdown !== null && <Average breakdown={report.breakdown} value={headline.aggregation} />}
       </p>
       <p class="figure-value">

@@ -53,6 +53,7 @@ function Progress() {
     <div class="working" aria-busy={phase === "running"}>
       <Bar value={share} label="Progress of the run" />
       <p class="numbers">
+        {state.probing.value !== null && <span>{text.run.order(state.probing.value.order, state.probing.value.n_orders)}</span>}
         <span>{phase === "running" || phase === "failed" ? text.run.phases[progress.phase] : text.run.states[phase]}</span>
         <span>{phase === "done" ? plural(state.run.value?.n_items ?? 0, "doc") : `${count(progress.n_done)} of ${plural(progress.n_total, "doc")}`}</span>
         {progress.tokens_per_second !== null && <span>{count(Math.round(progress.tokens_per_second))} tokens/s</span>}

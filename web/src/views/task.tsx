@@ -150,7 +150,7 @@ function Settings() {
           label="Arithmetic"
           value={spec.precision}
           choices={[
-            ["default", "8-bit activations, near ties in float32"],
+            ["default", "16-bit activations, near ties in float32"],
             ["float32", "float32 throughout (slower)"],
           ]}
           onChange={(precision) => set({ precision })}
