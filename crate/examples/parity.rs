@@ -72,14 +72,18 @@ const REFERENCES: [Reference; 13] = [
     plain("mmlu", "mmlu"),
     Reference { data: "mmlu", ..plain("mmlu_continuation", "mmlu_continuation") },
     Reference { file: "mmlu_chat", data: "mmlu", preset: "mmlu", fewshot: None, spec: |s| RunSpec { chat: ChatMode::OneMessage, ..s } },
-    Reference { file: "mmlu_5shot", data: "mmlu", preset: "mmlu", fewshot: Some("mmlu_dev_fewshot"), spec: |s| RunSpec { num_fewshot: Some(5), ..s } },
+    Reference {
+        file: "mmlu_5shot",
+        data: "mmlu",
+        preset: "mmlu",
+        fewshot: Some("mmlu_dev_fewshot"),
+        spec: |s| RunSpec { num_fewshot: Some(5), ..s },
+    },
 ];
 
 /// Reference folder, file and lm-eval's prefix token.
-const MODELS: [(&str, &str, u32); 2] = [
-    ("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", 1),
-    ("qwen25-coder", "Qwen2.5-Coder-0.5B-Instruct.Q4_K_M.gguf", 151_645),
-];
+const MODELS: [(&str, &str, u32); 2] =
+    [("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", 1), ("qwen25-coder", "Qwen2.5-Coder-0.5B-Instruct.Q4_K_M.gguf", 151_645)];
 
 #[derive(Default)]
 struct Outcome {
@@ -134,7 +138,8 @@ fn compare(reference: &Reference, expected: &[Value], model: &mut Model, shared:
     let files = Files { data: rows(shared, reference.data), fewshot: reference.fewshot.map(|f| rows(shared, f)), includes: BTreeMap::new() };
     let base = RunSpec { preset: Some(reference.preset.into()), prefix_token_id: Some(prefix), precision, ..RunSpec::default() };
     let spec = (reference.spec)(base);
-    let by_row: BTreeMap<usize, &Value> = expected.iter().map(|r| (r.get("row").unwrap_or(&r["doc_id"]).as_u64().expect("a row") as usize, r)).collect();
+    let by_row: BTreeMap<usize, &Value> =
+        expected.iter().map(|r| (r.get("row").unwrap_or(&r["doc_id"]).as_u64().expect("a row") as usize, r)).collect();
     let only: Vec<usize> = by_row.keys().copied().collect();
     let mut evaluation = Evaluation::new(model, &files, spec.clone(), Some(&only)).unwrap_or_else(|e| panic!("{}: {e}", reference.file));
     while evaluation.step(model).expect("the run goes on").phase != Phase::Done {}
@@ -174,7 +179,9 @@ fn compare(reference: &Reference, expected: &[Value], model: &mut Model, shared:
 
 fn compare_picks(row: &Value, item: &ItemScore, picks: &mut Vec<String>) {
     for (rule, key) in VERDICTS {
-        let (Some(expected), Some(pick)) = (row[key].as_f64().filter(|v| *v == 0.0 || *v == 1.0), item.picks.iter().find(|p| p.rule == rule)) else { continue };
+        let (Some(expected), Some(pick)) = (row[key].as_f64().filter(|v| *v == 0.0 || *v == 1.0), item.picks.iter().find(|p| p.rule == rule)) else {
+            continue;
+        };
         if (expected == 1.0) != pick.is_correct {
             picks.push(format!("line {} {key}: lm-eval {expected}, here {}, margin {:?}", item.line, u8::from(pick.is_correct), pick.margin));
         }
@@ -190,7 +197,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let precision = if arguments.float32 { Precision::Float32 } else { Precision::Default };
     let mut table = vec![
-        "| model | run | docs | contexts ≠ | ids ≠ | hashes ≠ | mean nats/choice | worst nats/choice | worst nats/token | above bound | picks ≠ |".to_owned(),
+        "| model | run | docs | contexts ≠ | ids ≠ | hashes ≠ | mean nats/choice | worst nats/choice | worst nats/token | above bound | picks ≠ |"
+            .to_owned(),
         "|---|---|---|---|---|---|---|---|---|---|---|".to_owned(),
     ];
     let mut machine = Vec::new();
@@ -214,7 +222,15 @@ fn main() -> ExitCode {
             let mean = o.sum_choice / o.n_choices as f64;
             let row = format!(
                 "| {folder} | {} | {} | {} | {} | {} | {mean:.1e} | {:.1e} | {:.1e} | {} | {} |",
-                reference.file, o.n_docs, o.contexts_differ, o.ids_differ, o.hashes_differ, o.worst_choice, o.worst_token, o.above_bound, o.picks.len()
+                reference.file,
+                o.n_docs,
+                o.contexts_differ,
+                o.ids_differ,
+                o.hashes_differ,
+                o.worst_choice,
+                o.worst_token,
+                o.above_bound,
+                o.picks.len()
             );
             println!("{row}");
             table.push(row);
@@ -237,5 +253,9 @@ fn main() -> ExitCode {
         std::fs::write(out.join("parity.json"), serde_json::to_string_pretty(&machine).expect("JSON")).expect("parity.json can be written");
     }
     println!("{}", if is_equal { "equal within the bounds" } else { "NOT equal" });
-    if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if is_equal {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

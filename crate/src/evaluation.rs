@@ -140,7 +140,9 @@ impl Evaluation {
             EnginePath::Stock => Some("stock"),
         };
         if wanted.is_some_and(|w| w != model.info.engine) {
-            return Err(EvalError::new(ErrorKind::RunSpec, format!("the model is loaded for the {} engine", model.info.engine)).at("setting \"engine\""));
+            return Err(
+                EvalError::new(ErrorKind::RunSpec, format!("the model is loaded for the {} engine", model.info.engine)).at("setting \"engine\"")
+            );
         }
         let mut set = task_set(files, &spec, Some(model))?;
         if let Some(only) = only {

@@ -7,8 +7,8 @@
 pub mod engine;
 pub mod error;
 pub mod evaluation;
-pub mod model;
 pub mod metrics;
+pub mod model;
 pub mod plan;
 pub mod prompt;
 pub mod report;

@@ -135,7 +135,13 @@ mod command {
         let n_threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let started = Instant::now();
         let mut model = load(&arguments.model, &spec, n_threads)?;
-        eprintln!("{}: {} weights, {} engine, loaded in {:.1} s", model.info.file_name, model.info.n_params, model.info.engine, started.elapsed().as_secs_f64());
+        eprintln!(
+            "{}: {} weights, {} engine, loaded in {:.1} s",
+            model.info.file_name,
+            model.info.n_params,
+            model.info.engine,
+            started.elapsed().as_secs_f64()
+        );
         let mut evaluation = Evaluation::new(&model, &files, spec, None)?;
         evaluation.meta.started_at = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|d| d.as_secs_f64());
         evaluation.meta.machine = Some(format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));

@@ -131,9 +131,8 @@ impl Model {
     pub fn bench_prefill(&mut self, n_tokens: usize, n_sequences: usize, float32: bool) -> Result<f64> {
         let n_vocab = self.info.n_vocab as u32;
         let token = |i: usize| (i as u32).wrapping_mul(2_654_435_761) % n_vocab;
-        let sequences: Vec<_> = (0..n_sequences)
-            .map(|s| Sequence::of_pair(&(0..n_tokens).map(|i| token(s * n_tokens + i)).collect::<Vec<_>>(), &[token(s)]))
-            .collect();
+        let sequences: Vec<_> =
+            (0..n_sequences).map(|s| Sequence::of_pair(&(0..n_tokens).map(|i| token(s * n_tokens + i)).collect::<Vec<_>>(), &[token(s)])).collect();
         let precision = if float32 { Precision::Float32 } else { Precision::Default };
         let scores: Vec<Vec<TokenScore>> = self.engine().score(&sequences, &[], precision)?;
         Ok(scores.iter().flatten().map(|s| s.logprob).sum())

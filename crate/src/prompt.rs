@@ -77,11 +77,10 @@ impl<'a> Encoder<'a> {
     /// outside the vocabulary, or where the window does not fit the model.
     pub fn new(tokenizer: &'a Tokenizer, spec: &RunSpec, n_ctx: usize) -> Result<Self> {
         let bad = |key: &str, message: String| EvalError::new(ErrorKind::RunSpec, message).at(format!("setting \"{key}\""));
-        let prefix_id = spec
-            .prefix_token_id
-            .or(tokenizer.bos_id())
-            .or(tokenizer.eos_id())
-            .ok_or_else(|| bad("prefix_token_id", "the model has neither BOS nor EOS, so the token for an empty context has to be chosen".into()))?;
+        let prefix_id =
+            spec.prefix_token_id.or(tokenizer.bos_id()).or(tokenizer.eos_id()).ok_or_else(|| {
+                bad("prefix_token_id", "the model has neither BOS nor EOS, so the token for an empty context has to be chosen".into())
+            })?;
         if prefix_id as usize >= tokenizer.n_vocab() {
             return Err(bad("prefix_token_id", format!("token {prefix_id} is outside the vocabulary of {}", tokenizer.n_vocab())));
         }
@@ -330,8 +329,8 @@ pub fn join_view(tokenizer: &Tokenizer, doc: &Doc, encoded: &EncodedDoc) -> Join
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenizer::tests::small;
     use crate::task::doc::Request;
+    use crate::tokenizer::tests::small;
     use crate::tokenizer::TokenizerSpec;
 
     /// A doc of pairs; the choices are the continuations without their first space.
@@ -345,7 +344,10 @@ mod tests {
             category: None,
             question: String::new(),
             output_type,
-            requests: requests.iter().map(|&(context, continuation)| Request { context: context.into(), continuation: continuation.into() }).collect(),
+            requests: requests
+                .iter()
+                .map(|&(context, continuation)| Request { context: context.into(), continuation: continuation.into() })
+                .collect(),
             choices: requests.iter().map(|(_, c)| c.strip_prefix(' ').unwrap_or(c).to_owned()).collect(),
             gold: vec![0],
             target: serde_json::Value::Null,

@@ -336,7 +336,8 @@ impl Run {
         }
         if self.phase == Phase::Score && self.can_settle {
             let position: HashMap<usize, usize> = self.docs.iter().enumerate().map(|(i, d)| (d.index, i)).collect();
-            let unsettled = self.items.values().filter(|item| item.precision == Precision::Default && (near_ties(item) || self.is_nearly_greedy(item)));
+            let unsettled =
+                self.items.values().filter(|item| item.precision == Precision::Default && (near_ties(item) || self.is_nearly_greedy(item)));
             let unsettled: Vec<usize> = unsettled.map(|item| position[&item.index]).collect();
             if !unsettled.is_empty() {
                 return self.enter(Phase::Settle, unsettled);
@@ -399,7 +400,14 @@ impl Run {
     }
 
     /// One engine call for some docs.
-    fn score_encoded(&mut self, model: &mut Model, docs: &[&Doc], encoded: &[&EncodedDoc], next: &[u32], precision: Precision) -> Result<Vec<ItemScore>> {
+    fn score_encoded(
+        &mut self,
+        model: &mut Model,
+        docs: &[&Doc],
+        encoded: &[&EncodedDoc],
+        next: &[u32],
+        precision: Precision,
+    ) -> Result<Vec<ItemScore>> {
         let null_scores = &mut self.null_scores[usize::from(precision == Precision::Float32)];
         let mut sequences: Vec<Sequence> = encoded.iter().flat_map(|e| e.requests.iter().map(EncodedRequest::sequence)).collect();
         let n_own = sequences.len();

@@ -84,8 +84,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which they are shown.
-    pub const ALL: [Rule; 6] =
-        [Rule::Acc, Rule::AccNorm, Rule::AccBytes, Rule::AccToken, Rule::AccMutualInfo, Rule::AccMutualInfoAnswer];
+    pub const ALL: [Rule; 6] = [Rule::Acc, Rule::AccNorm, Rule::AccBytes, Rule::AccToken, Rule::AccMutualInfo, Rule::AccMutualInfoAnswer];
 
     /// The metric's name in files: lm-eval's where lm-eval has the rule.
     pub fn name(self) -> &'static str {
@@ -312,12 +311,7 @@ fn pick(rule: Rule, scores: &[f64], gold: &[usize]) -> Pick {
             best = i;
         }
     }
-    let second = scores
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| *i != best)
-        .map(|(_, score)| *score)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let second = scores.iter().enumerate().filter(|(i, _)| *i != best).map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
     let is_tied = second == scores[best];
     // Equal infinities have no difference; two choices of length 0 are tied all the same.
     let margin = if is_tied { Some(0.0) } else { Some(scores[best] - second).filter(|margin| margin.is_finite()) };

@@ -178,12 +178,10 @@ fn sentencepiece(spec: &TokenizerSpec) -> Result<Kind> {
     }
     let space_prefix = spec.add_space_prefix.unwrap_or(true);
     let spaces = Replace::new(" ", SPACE).map_err(internal)?;
-    let normalizer = if space_prefix {
-        NormalizerSequence::new(vec![Prepend::new(SPACE.into()).into(), spaces.into()]).into()
-    } else {
-        spaces.into()
-    };
-    let decoder = DecoderSequence::new(vec![Replace::new(SPACE, " ").map_err(internal)?.into(), ByteFallback::default().into(), Fuse::default().into()]);
+    let normalizer =
+        if space_prefix { NormalizerSequence::new(vec![Prepend::new(SPACE.into()).into(), spaces.into()]).into() } else { spaces.into() };
+    let decoder =
+        DecoderSequence::new(vec![Replace::new(SPACE, " ").map_err(internal)?.into(), ByteFallback::default().into(), Fuse::default().into()]);
     Ok(Kind {
         description: format!("SentencePiece BPE, {} tokens", spec.tokens.len()),
         bpe: builder.vocab_and_merges(vocab, merges).build().map_err(|e| bad_key("tokens", e.to_string()))?,
@@ -224,7 +222,9 @@ impl Tokenizer {
             match spec.token_type(id as u32) {
                 TokenType::Control | TokenType::Unknown => control.push(AddedToken::from(text.as_str(), true)),
                 // Older files of Gemma write runs of spaces as SentencePiece does: these are found after spaces have become that.
-                TokenType::UserDefined => user_defined.push(AddedToken::from(text.as_str(), false).normalized(text.contains(SPACE) && !kind.space_prefix)),
+                TokenType::UserDefined => {
+                    user_defined.push(AddedToken::from(text.as_str(), false).normalized(text.contains(SPACE) && !kind.space_prefix))
+                }
                 _ => {}
             }
         }
@@ -380,12 +380,32 @@ pub(crate) mod tests {
         tokens.extend((0..=255).filter(|&b| b != 4).map(|b| byte_symbol(b).to_string()));
         tokens.extend(merges.iter().map(|m| m.replace(' ', "")));
         let token_types = (0..tokens.len()).map(|id| if id < 2 { 3 } else { 1 }).collect();
-        TokenizerSpec { model: "gpt2".into(), pre: Some(pre.into()), tokens, merges, token_types, bos_id: Some(0), eos_id: Some(1), ..TokenizerSpec::default() }
+        TokenizerSpec {
+            model: "gpt2".into(),
+            pre: Some(pre.into()),
+            tokens,
+            merges,
+            token_types,
+            bos_id: Some(0),
+            eos_id: Some(1),
+            ..TokenizerSpec::default()
+        }
     }
 
     /// SentencePiece with byte tokens for `é` only, and `ab` made before ` a`.
     fn small_sentencepiece() -> TokenizerSpec {
-        let pieces = [("<unk>", 2, 0.0), ("<s>", 3, 0.0), ("</s>", 3, 0.0), ("<0xC3>", 6, 0.0), ("<0xA9>", 6, 0.0), ("ab", 1, -1.0), ("▁a", 1, -2.0), ("▁", 1, -3.0), ("a", 1, -4.0), ("b", 1, -5.0)];
+        let pieces = [
+            ("<unk>", 2, 0.0),
+            ("<s>", 3, 0.0),
+            ("</s>", 3, 0.0),
+            ("<0xC3>", 6, 0.0),
+            ("<0xA9>", 6, 0.0),
+            ("ab", 1, -1.0),
+            ("▁a", 1, -2.0),
+            ("▁", 1, -3.0),
+            ("a", 1, -4.0),
+            ("b", 1, -5.0),
+        ];
         TokenizerSpec {
             model: "llama".into(),
             tokens: pieces.iter().map(|p| p.0.to_owned()).collect(),

@@ -17,7 +17,10 @@ fn doc(context: &Value, continuations: &Value) -> Doc {
     let requests = continuations
         .iter()
         .enumerate()
-        .map(|(i, continuation)| Request { context: text(if context.is_array() { &context[i] } else { context }).into(), continuation: continuation.clone() })
+        .map(|(i, continuation)| Request {
+            context: text(if context.is_array() { &context[i] } else { context }).into(),
+            continuation: continuation.clone(),
+        })
         .collect();
     Doc {
         doc_id: 0,
@@ -52,12 +55,20 @@ fn compare(model: &str, folder: &str, prefix_token_id: u32) {
         for row in json_lines(path) {
             // gsm8k generates and has no pairs.
             let Some(continuations) = row["continuation_ids"].as_array() else { continue };
-            let parts = [(&row, continuations.clone())].into_iter().chain(row["unconditional"]["continuation_ids"].as_array().map(|c| (&row["unconditional"], c.clone())));
+            let parts = [(&row, continuations.clone())]
+                .into_iter()
+                .chain(row["unconditional"]["continuation_ids"].as_array().map(|c| (&row["unconditional"], c.clone())));
             for (part, continuation_ids) in parts {
                 let encoded = encoder.doc(&doc(&part["context"], &part["continuations"])).expect("it fits");
                 for (i, (request, expected)) in encoded.requests.iter().zip(&continuation_ids).enumerate() {
                     let context = if part["context_ids"][0].is_array() { ids(&part["context_ids"][i]) } else { ids(&part["context_ids"]) };
-                    assert_eq!((&request.context[..], &request.continuation), (&context[..], &ids(expected)), "{} doc {} choice {i}", path.display(), row["doc_id"]);
+                    assert_eq!(
+                        (&request.context[..], &request.continuation),
+                        (&context[..], &ids(expected)),
+                        "{} doc {} choice {i}",
+                        path.display(),
+                        row["doc_id"]
+                    );
                     n += 1;
                 }
             }

@@ -48,7 +48,11 @@ fn log_probabilities_agree_with_an_independent_float64_pass() {
                     let log_sum = f64::from(max) + got.iter().map(|&l| f64::from(l - max).exp()).sum::<f64>().ln();
                     for (token, expected) in row["values"].as_array().expect("a list").iter().enumerate() {
                         let (got, expected) = (f64::from(got[token]) - log_sum, expected.as_f64().expect("a number"));
-                        assert!((got - expected).abs() < bound, "{name} {} {precision:?} position {position} token {token}: {got}, expected {expected}", sequence["name"]);
+                        assert!(
+                            (got - expected).abs() < bound,
+                            "{name} {} {precision:?} position {position} token {token}: {got}, expected {expected}",
+                            sequence["name"]
+                        );
                     }
                 }
                 let next = sequence["next_token_logprobs"].as_array().expect("a list");
@@ -74,7 +78,8 @@ fn threads_batches_order_and_shared_prefixes_change_no_bit() {
         for precision in PRECISIONS {
             // One sequence at a time and nothing kept: no sharing of any sort.
             let mut alone = decoder(&path, 1);
-            let expected: Vec<_> = sequences.iter().map(|s| bits(&alone.score(std::slice::from_ref(s), &[], precision).expect("scores")[0])).collect();
+            let expected: Vec<_> =
+                sequences.iter().map(|s| bits(&alone.score(std::slice::from_ref(s), &[], precision).expect("scores")[0])).collect();
             for n_threads in [1, 2, 4] {
                 let mut decoder = decoder(&path, n_threads);
                 let together: Vec<_> = decoder.score(&sequences, &[], precision).expect("scores").iter().map(|s| bits(s)).collect();

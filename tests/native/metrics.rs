@@ -20,10 +20,7 @@ fn json(path: &Path) -> Value {
 
 fn jsonl(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    text.split('\n')
-        .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_str(line).expect("a JSON line"))
-        .collect()
+    text.split('\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
 }
 
 fn assert_close(got: f64, expected: f64, bound: f64, place: &str) {
@@ -37,8 +34,7 @@ fn fixture(name: &str) -> Value {
 /// MMLU's subjects by group, as lm-eval maps them.
 fn mmlu_map() -> BTreeMap<String, String> {
     let subjects = fixture("mmlu.json");
-    let group =
-        |(subject, entry): (&String, &Value)| (subject.clone(), entry["group"].as_str().expect("a group").to_owned());
+    let group = |(subject, entry): (&String, &Value)| (subject.clone(), entry["group"].as_str().expect("a group").to_owned());
     subjects.as_object().expect("subjects").iter().map(group).collect()
 }
 
@@ -88,10 +84,7 @@ mod golden {
             category: entry["category"].as_str().map(str::to_owned),
             question: String::new(),
             output_type: serde_json::from_value(entry["output_type"].clone()).expect("an output type"),
-            requests: choices
-                .iter()
-                .map(|c| Request { context: "".into(), continuation: text(&c["text"]) })
-                .collect(),
+            requests: choices.iter().map(|c| Request { context: "".into(), continuation: text(&c["text"]) }).collect(),
             choices: choices.iter().map(|c| text(&c["text"])).collect(),
             gold: serde_json::from_value(entry["gold"].clone()).expect("indices"),
             target: Value::Null,
@@ -187,12 +180,7 @@ mod mmlu_table {
     #[test]
     fn counts_give_the_published_intervals() {
         // Right answers by group; subjects by lm-eval's map, anatomy under STEM.
-        let n_correct = BTreeMap::from([
-            ("mmlu_stem", 163),
-            ("mmlu_humanities", 146),
-            ("mmlu_social_sciences", 141),
-            ("mmlu_other", 155),
-        ]);
+        let n_correct = BTreeMap::from([("mmlu_stem", 163), ("mmlu_humanities", 146), ("mmlu_social_sciences", 141), ("mmlu_other", 155)]);
         let map = mmlu_map();
         let mut left = n_correct.clone();
         let mut outcomes = Vec::new();
@@ -231,14 +219,10 @@ mod mmlu_table {
     fn test_rows_add_up_to_14042() {
         let mut rows = BTreeMap::<String, u64>::new();
         for entry in fixture("mmlu.json").as_object().expect("subjects").values() {
-            *rows.entry(entry["group"].as_str().expect("a group").to_owned()).or_default() +=
-                entry["n_rows"].as_u64().expect("a count");
+            *rows.entry(entry["group"].as_str().expect("a group").to_owned()).or_default() += entry["n_rows"].as_u64().expect("a count");
         }
         let got: Vec<_> = rows.iter().map(|(group, n)| (group.as_str(), *n)).collect();
-        assert_eq!(
-            got,
-            [("mmlu_humanities", 4705), ("mmlu_other", 3107), ("mmlu_social_sciences", 3077), ("mmlu_stem", 3153)]
-        );
+        assert_eq!(got, [("mmlu_humanities", 4705), ("mmlu_other", 3107), ("mmlu_social_sciences", 3077), ("mmlu_stem", 3153)]);
     }
 }
 
@@ -268,9 +252,7 @@ mod reference {
     fn strings(value: &Value, n: usize) -> Vec<String> {
         match value {
             Value::String(one) => vec![one.clone(); n],
-            many => {
-                many.as_array().expect("an array").iter().map(|x| x.as_str().expect("a string").to_owned()).collect()
-            }
+            many => many.as_array().expect("an array").iter().map(|x| x.as_str().expect("a string").to_owned()).collect(),
         }
     }
 
@@ -281,9 +263,7 @@ mod reference {
         let continuations = strings(&row["continuations"], lls.len());
         let contexts = strings(&row["context"], lls.len());
         let gold = match mc2_labels {
-            Some(labels) => {
-                numbers(labels).iter().enumerate().filter(|(_, label)| **label == 1.0).map(|(i, _)| i).collect()
-            }
+            Some(labels) => numbers(labels).iter().enumerate().filter(|(_, label)| **label == 1.0).map(|(i, _)| i).collect(),
             None if is_likelihood => vec![0],
             None => vec![row["gold"].as_u64().expect("a gold index") as usize],
         };
@@ -343,8 +323,7 @@ mod reference {
                     continue;
                 }
                 let delimiter = run["settings"]["target_delimiter"].as_str().expect("a delimiter");
-                let delimiter =
-                    if run["settings"]["apply_chat_template"] == Value::Bool(true) { "" } else { delimiter };
+                let delimiter = if run["settings"]["apply_chat_template"] == Value::Bool(true) { "" } else { delimiter };
                 let is_mc2 = name == "truthfulqa_mc2";
                 let mut meta = RunMeta::default();
                 meta.task.acc_is_gold_probability = is_mc2;
@@ -396,8 +375,7 @@ mod reference {
         let mut n_compared = 0;
         for mut run in runs() {
             run.meta.groups = mmlu_groups(&run.lm_eval, &run.items);
-            let ours =
-                evaltab::report::files::results_json(&run.meta, &run.items, &[], &[], &[], &ReportOptions::default());
+            let ours = evaltab::report::files::results_json(&run.meta, &run.items, &[], &[], &[], &ReportOptions::default());
             for (task, metrics) in run.lm_eval.as_object().expect("tasks") {
                 for (key, expected) in metrics.as_object().expect("metrics") {
                     let place = format!("{}: {task}, {key}", run.place);

@@ -29,33 +29,30 @@ fn choice(loglikelihood: f64, text: String, n_tokens: usize, null: f64) -> Choic
 }
 
 fn any_choice() -> impl Strategy<Value = ChoiceScore> {
-    (-60.0..0.0_f64, "[a-z東🙂 ]{0,12}", 1..6_usize, -60.0..0.0_f64)
-        .prop_map(|(ll, text, n_tokens, null)| choice(ll, text, n_tokens, null))
+    (-60.0..0.0_f64, "[a-z東🙂 ]{0,12}", 1..6_usize, -60.0..0.0_f64).prop_map(|(ll, text, n_tokens, null)| choice(ll, text, n_tokens, null))
 }
 
 fn any_item() -> impl Strategy<Value = ItemScore> {
-    (prop::collection::vec(any_choice(), 2..6), any::<prop::sample::Index>(), 0..4_usize).prop_map(
-        |(choices, gold, category)| {
-            let gold = vec![gold.index(choices.len())];
-            ItemScore {
-                doc_id: 0,
-                index: 0,
-                line: 1,
-                task: "t".to_owned(),
-                category: Some(format!("c{category}")),
-                question: "q".to_owned(),
-                output_type: OutputType::MultipleChoice,
-                picks: picks(&choices, &gold),
-                choices,
-                gold,
-                n_context_tokens: 1,
-                flags: Vec::new(),
-                precision: Precision::Default,
-                n_words: None,
-                n_bytes: None,
-            }
-        },
-    )
+    (prop::collection::vec(any_choice(), 2..6), any::<prop::sample::Index>(), 0..4_usize).prop_map(|(choices, gold, category)| {
+        let gold = vec![gold.index(choices.len())];
+        ItemScore {
+            doc_id: 0,
+            index: 0,
+            line: 1,
+            task: "t".to_owned(),
+            category: Some(format!("c{category}")),
+            question: "q".to_owned(),
+            output_type: OutputType::MultipleChoice,
+            picks: picks(&choices, &gold),
+            choices,
+            gold,
+            n_context_tokens: 1,
+            flags: Vec::new(),
+            precision: Precision::Default,
+            n_words: None,
+            n_bytes: None,
+        }
+    })
 }
 
 fn any_items() -> impl Strategy<Value = Vec<ItemScore>> {

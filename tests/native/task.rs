@@ -28,8 +28,7 @@ fn built(case: &Value) -> TaskSet {
     spec.system_instruction = case.get("system_instruction").map(|s| text(s).to_owned());
     let chat = case.get("chat").map(|chat| {
         spec.chat = if chat["mode"] == "turns" { ChatMode::Turns } else { ChatMode::OneMessage };
-        let [source, bos_token, eos_token] =
-            ["template", "bos_token", "eos_token"].map(|name| text(&chat[name]).to_owned());
+        let [source, bos_token, eos_token] = ["template", "bos_token", "eos_token"].map(|name| text(&chat[name]).to_owned());
         ChatTemplate { source, bos_token, eos_token }
     });
     build(&files, &spec, chat.as_ref()).unwrap_or_else(|e| panic!("{}: {e}", case["name"]))

@@ -38,8 +38,7 @@ fn texts(value: &Value) -> Vec<&str> {
 /// Holds the docs of a run against both models' reference; says how many rows there were.
 fn compare(run: &str, set: &TaskSet) -> usize {
     assert_eq!(set.unscored, [], "{run}");
-    let by_id: BTreeMap<(&str, usize), &Doc> =
-        set.docs.iter().map(|doc| ((doc.task.as_str(), doc.doc_id), doc)).collect();
+    let by_id: BTreeMap<(&str, usize), &Doc> = set.docs.iter().map(|doc| ((doc.task.as_str(), doc.doc_id), doc)).collect();
     let mut n_rows = 0;
     for model in ["smollm2", "qwen25-coder"] {
         let Some(path) = shared(&format!("reference/{model}/{run}.jsonl")) else { continue };

@@ -1,6 +1,28 @@
 // All English text of the page, and how numbers are written.
 
-import type { Aggregation, BoundaryFlag, EqualBecause, HeadlineMetric, Interval, ProtocolPart, Rule, SyntheticProfile } from "./types.ts";
+import type { Progress } from "./sources/download.ts";
+import type {
+  Aggregation,
+  BoundaryFlag,
+  ChatMode,
+  Counts,
+  DetectableDifference,
+  EnginePath,
+  EqualBecause,
+  Headline,
+  HeadlineMetric,
+  Interval,
+  ModelInfo,
+  Precision,
+  Prepared,
+  Proportion,
+  ProtocolPart,
+  Rule,
+  RuleParting,
+  Subset,
+  SyntheticProfile,
+  TaskInfo,
+} from "./types.ts";
 import type { EvalErrorLike, ItemFilter, ItemSort } from "./worker/protocol.ts";
 
 const grouped = new Intl.NumberFormat("en", { useGrouping: true });
@@ -14,6 +36,7 @@ export const percentRange = ({ low, high }: Interval): string => `${(100 * low).
 export const range = ({ low, high }: Interval, digits = 3): string => `${fixed(low, digits)}\u2009–\u2009${fixed(high, digits)}`;
 /** Four digits that matter, for values of any size. */
 export const significant = (value: number): string => (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3) ? value.toExponential(2) : Number(value.toPrecision(4)).toString());
+export const significantRange = ({ low, high }: Interval): string => `${significant(low)}\u2009–\u2009${significant(high)}`;
 /** As p-values are written: never as zero. */
 export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
 /** Percentage points with their sign. */
@@ -157,6 +180,11 @@ export const GLOSSARY = {
   perplexity: "exp of the mean negative log-likelihood: how many equally likely tokens the model seems to hesitate between.",
 } as const;
 
+const sentence = ({ place, message }: EvalErrorLike): string => (place === null ? message : `${place}: ${message}`);
+
+/** Choices of a setting and their names. */
+const choices = <K extends string>(...pairs: (readonly [K, string])[]): readonly (readonly [K, string])[] => pairs;
+
 export const text = {
   title: "evaltab",
   tagline: "Evaluate a language model in this tab. Nothing leaves your machine.",
@@ -177,6 +205,28 @@ export const text = {
     downloading: "Downloading",
     loading: "Loading",
     cancel: "Stop the download",
+    address: "From an address",
+    facts: {
+      architecture: "Architecture",
+      parameters: "Parameters",
+      quantisation: "Quantisation",
+      context: "Context",
+      tokenizer: "Tokenizer",
+      memory: "Memory",
+      engine: "Engine",
+      kept: "Kept",
+      sha256: "SHA-256",
+    },
+    shape: ({ architecture, n_layers, d_model }: ModelInfo) => `${architecture}, ${n_layers} layers of width ${count(d_model)}`,
+    window: (nTokens: number) => `${count(nTokens)} tokens`,
+    memory: (nWeightBytes: number, nBytes: number) => `${bytes(nWeightBytes)} of weights, file ${bytes(nBytes)}`,
+    engine: (name: string, nThreads: number) => `${name}, ${nThreads === 1 ? "one thread" : `${nThreads} threads`}`,
+    hashing: "being computed…",
+    downloaded: ({ n_bytes_done, n_bytes_total, n_bytes_resumed, bytes_per_second, eta_ms }: Progress) => {
+      const done = n_bytes_total === null ? bytes(n_bytes_done) : `${bytes(n_bytes_done)} of ${bytes(n_bytes_total)}`;
+      const resumed = n_bytes_resumed > 0 ? `, ${bytes(n_bytes_resumed)} of them from before` : "";
+      return `${done}${resumed}, ${bytes(bytes_per_second)}/s${eta_ms === null ? "" : `, ${duration(eta_ms / 1000)} left`}`;
+    },
     whyMemory: {
       quota: "in memory only: the browser has no room for it, so the next visit fetches it again",
       no_storage: "in memory only: this browser window keeps no files, so the next visit fetches it again",
@@ -196,9 +246,54 @@ export const text = {
     applyYaml: "Use this description",
     ownYaml: "Back to the recognised one",
     examples: "What the model will read",
+    reading: (name: string) => `Reading ${name}…`,
+    docs: (n: number) => plural(n, "doc"),
+    summary: (info: TaskInfo) => {
+      const nCategories = Object.keys(info.categories).length;
+      const preset = info.preset === null || info.preset === info.name ? "" : `, recognised as ${info.preset}`;
+      return `${preset}: ${plural(info.n_docs, "doc")} of ${plural(info.n_rows, "row")}${nCategories > 1 ? `, ${count(nCategories)} categories` : ""}`;
+    },
+    leftOut: (n: number) => `${plural(n, "row")} left out, counted in the report`,
+    more: (n: number) => `and ${count(n)} more; results.json has them all`,
+    line: (line: number, error: EvalErrorLike) => `line ${line}: ${sentence(error)}`,
+    scored: (nOthers: number) => `The marked text is scored${nOthers > 0 ? `, as are the ${nOthers} other choices in its place` : ""}.`,
+  },
+  settings: {
+    preset: "Read rows as",
+    recognised: "what their fields say",
+    style: "Prompt style",
+    asTask: "as the task says",
+    subset: "Docs",
+    subsets: choices<Subset["kind"]>(["all", "all docs"], ["first", "the first n"], ["random", "n drawn at random"], ["per_category", "n of each category"]),
+    n: "Number of docs",
+    seed: "Seed of the draw",
+    shots: "Shots",
+    shotsHint: "empty: as the task says",
+    chat: "Chat template",
+    chats: choices<ChatMode>(["off", "off"], ["one_message", "on, shots in one message"], ["turns", "on, shots as turns"]),
+    system: "System text",
+    precision: "Arithmetic",
+    precisions: choices<Precision>(["default", "16-bit activations, near ties in float32"], ["float32", "float32 throughout (slower)"]),
+    engine: "Engine",
+    engines: choices<EnginePath>(["auto", "whichever reads this model"], ["own", "own: fast, llama-shaped models"], ["stock", "stock: candle-transformers, slow"]),
+    window: "Window in tokens",
+    windowHint: "empty: the model's",
+    mutualInfo: "Also score each choice without its question (mutual information)",
+    fewshotHint: "rows that the shots are taken from",
   },
   run: {
     heading: "Run",
+    preparing: "Getting the model ready…",
+    progress: "Progress of the run",
+    done: (n: number, nTotal: number) => `${count(n)} of ${plural(nTotal, "doc")}`,
+    speed: (tokensPerSecond: number) => `${count(Math.round(tokensPerSecond))} tokens/s`,
+    left: (seconds: number) => `${duration(seconds)} left`,
+    inAll: (seconds: number) => `${duration(seconds)} in all`,
+    boundary: (nFlags: number) => (nFlags === 0 ? "Nothing odd at the joins" : `Boundary report: ${plural(nFlags, "thing")} to know`),
+    prepared: ({ n_requests, n_tokens, longest, max_length, prefix_token }: Prepared) =>
+      `${plural(n_requests, "continuation")}, ${plural(n_tokens, "token")} to feed, longest sequence ${count(longest)} of ${count(max_length)}. For an empty context stands ${prefix_token.text} (${prefix_token.id}).`,
+    flagged: (n: number, lines: readonly number[], gloss: string) => `${plural(n, "doc")}, as in line ${lines.join(", ")}. ${gloss}.`,
+    lesson: "No model at hand? Look at three made-up ones and learn to read the calibration diagram:",
     run: "Run",
     pause: "Pause",
     resume: "Resume",
@@ -211,7 +306,105 @@ export const text = {
     phases: { encode: "Reading the docs", score: "Scoring", settle: "Settling near ties in float32", done: "Finished" },
     devtools: "With the developer tools open, some browsers run the engine at half speed.",
   },
+  overview: {
+    heading: "Overview",
+    average: "Average",
+    confidence: "95\u00A0%",
+    docs: "docs",
+    stderr: "standard error",
+    chance: "chance",
+    chanceCorrected: "above chance",
+    detectable: "detectable",
+    detectableValue: ({ from_fixed, from_independent_run }: DetectableDifference) => `${(100 * from_fixed).toFixed(1)} points from a number, ${(100 * from_independent_run).toFixed(1)} from another run`,
+    ties: "ties",
+    tiesValue: (n: number) => `${plural(n, "doc")} with a tie; the first choice was taken`,
+    strip: (value: string, between: string | null, chance: number | null) =>
+      `${value}${between === null ? "" : `, interval ${between}`}${chance === null ? "" : `, chance ${percent(chance)}`}, on a line from 0 to 100 %`,
+    /** What the number says to someone who sees one for the first time. */
+    reading: ({ n, n_correct, interval, chance, is_chance_inside }: Headline) => {
+      if (n_correct === null || interval === null) return "";
+      const right = `${count(n_correct)} of ${plural(n, "doc")} right.`;
+      if (chance === null) return right;
+      if (is_chance_inside) return `${right} Guessing lies inside the interval: this run does not show that the model knows anything.`;
+      if (interval.high < chance) return `${right} Below guessing, and not by accident: look at the prompt, and at how the answers are given.`;
+      return `${right} Above guessing, beyond what luck explains.`;
+    },
+    rule: "Scoring rule",
+    ruleHint: "Everything in the report follows; nothing is run again.",
+    columns: { rule: "Rule", accuracy: "Accuracy", interval: "95\u00A0% interval", ties: "Ties", length: "Length of picks" },
+    folded: (because: EqualBecause) => `here: ${EQUAL_BECAUSE[because]}.`,
+    equals: "equals",
+    parting: ({ n, n_differ, n_only_a_correct, n_only_b_correct, p_value, mean_chars_a, mean_chars_b, mean_chars_gold }: RuleParting) => {
+      // A difference in mean length below a tenth of the right answers' length explains nothing.
+      const telling = 0.1 * mean_chars_gold;
+      const why =
+        mean_chars_b - mean_chars_a > telling
+          ? "every further token makes a text less probable, so acc favours short answers; acc_norm takes that back"
+          : mean_chars_a - mean_chars_b > telling
+            ? "acc does not favour short answers here; dividing by length does"
+            : "length is hardly what makes the difference here";
+      return (
+        `acc and acc_norm pick different choices on ${count(n_differ)} of ${plural(n, "doc")}; on those, acc alone is right ${plural(n_only_a_correct, "time")}, acc_norm alone ${plural(n_only_b_correct, "time")} (McNemar's test: ${pValue(p_value)}). ` +
+        `Picks of acc have ${mean_chars_a.toFixed(1)} characters on average, those of acc_norm ${mean_chars_b.toFixed(1)}, the right answers ${mean_chars_gold.toFixed(1)}: ${why}.`
+      );
+    },
+    goldProbability: "probability of gold",
+    counts: ({ n_scored, n_docs, n_unscored, n_failed, n_flagged, n_settled_in_float32 }: Counts) =>
+      [
+        `${plural(n_scored, "doc")} of ${count(n_docs)} scored`,
+        ...(n_unscored > 0 ? [`${plural(n_unscored, "row")} left out`] : []),
+        ...(n_failed > 0 ? [`${count(n_failed)} failed`] : []),
+        ...(n_flagged > 0 ? [`${count(n_flagged)} flagged at the join`] : []),
+        ...(n_settled_in_float32 > 0 ? [`${plural(n_settled_in_float32, "near tie")} settled in float32`] : []),
+      ].join(" · "),
+  },
+  breakdown: {
+    heading: "Categories",
+    micro: "Micro",
+    macro: (n: number) => `macro over ${plural(n, "category", "categories")}`,
+    groups: (n: number, value: number) => `, macro over ${plural(n, "group")} ${percent(value)}`,
+    order: "Order of categories",
+    orders: choices<"name" | "accuracy" | "docs">(["name", "name"], ["accuracy", "accuracy, best first"], ["docs", "docs, most first"]),
+    hint: "Whiskers are Wilson's 95 % intervals: the fewer docs, the wider. The line marks blind guessing. Choose a row to see its items.",
+    chart: "Accuracy by category",
+    axis: "accuracy",
+    published: "published",
+    label: (n: number, best: { name: string; value: number }, worst: { name: string; value: number }) =>
+      `Accuracy of ${plural(n, "category", "categories")} with intervals: highest ${best.name} with ${percent(best.value)}, lowest ${worst.name} with ${percent(worst.value)}.`,
+    columns: ["Category", "Accuracy", "95 % interval", "Right", "Docs"],
+    note: ({ value, n }: Proportion) => `${percent(value)} of ${count(n)}`,
+    details: (name: string, { value, interval, n, n_correct }: Proportion) => [name, `${percent(value)}, ${percentRange(interval)}`, `${count(n_correct)} of ${plural(n, "doc")} right`],
+  },
+  items: {
+    heading: "Items",
+    search: "Search items",
+    filter: "Filter",
+    category: "Category",
+    allCategories: "all",
+    categories: (n: number) => plural(n, "category", "categories"),
+    sort: "Sort by",
+    ascending: "ascending",
+    descending: "descending",
+    found: (n: number, nAll: number) => `${plural(n, "item")} of ${count(nAll)}`,
+    from: "Sure from, %",
+    to: "to, %",
+    bin: ({ low, high }: Interval) => `bin ${percent(low, 0)} to ${percent(high, 0)}`,
+    grid: "Items; j and k move, Enter opens",
+    columns: { line: "Line", question: "Question", choices: "Choices: ln p, per character", confidence: "Sure", correct: "Result" },
+    right: "right",
+    wrong: "wrong",
+    failed: "failed",
+    picked: "picked",
+    tie: "tie",
+    part: "rules part",
+    flag: "flag",
+  },
   files: {
+    heading: "Files",
+    download: (name: string) => `Download ${name}`,
+    lmEval: "Download for lm-evaluation-harness",
+    inspect: "Download for Inspect",
+    print: "Print",
     intro: "results.json and samples.jsonl use the keys of lm-evaluation-harness; what is more is added under keys of its own.",
     harnesses: "The same task for another program, rows and settings included: a number that two programs agree on is worth more than one.",
   },
@@ -227,6 +420,6 @@ export const text = {
   update: "Reload into it",
   errors: {
     notAnAddress: "this is not an address",
-    sentence: ({ place, message }: EvalErrorLike) => (place === null ? message : `${place}: ${message}`),
+    sentence,
   },
 } as const;

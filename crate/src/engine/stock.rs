@@ -27,7 +27,8 @@ enum Model {
 }
 
 /// Architectures (`general.architecture`) that [`Stock::load`] takes.
-pub const STOCK_ARCHITECTURES: [&str; 11] = ["llama", "qwen2", "qwen3", "gemma", "gemma2", "gemma3", "gemma-embedding", "phi2", "phi3", "glm4", "lfm2"];
+pub const STOCK_ARCHITECTURES: [&str; 11] =
+    ["llama", "qwen2", "qwen3", "gemma", "gemma2", "gemma3", "gemma-embedding", "phi2", "phi3", "glm4", "lfm2"];
 
 /// A model of candle-transformers.
 pub struct Stock {

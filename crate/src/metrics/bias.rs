@@ -80,12 +80,9 @@ pub fn bias(items: &[&ItemScore], rule: Rule) -> Option<Bias> {
         let picked_here = Proportion::of(picked.iter().map(|(_, pick, _)| *pick == position))?;
         let gold_here = Proportion::of(picked.iter().map(|(item, ..)| item.gold.contains(&position)))?;
         // Docs with several gold choices count in parts, so that the shares add up to 1.
-        let gold_share: f64 = picked
-            .iter()
-            .filter(|(item, ..)| item.gold.contains(&position))
-            .map(|(item, ..)| 1.0 / item.gold.len() as f64)
-            .sum::<f64>()
-            / picked.len() as f64;
+        let gold_share: f64 =
+            picked.iter().filter(|(item, ..)| item.gold.contains(&position)).map(|(item, ..)| 1.0 / item.gold.len() as f64).sum::<f64>()
+                / picked.len() as f64;
         total_variation += (picked_here.value - gold_share).abs() / 2.0;
         positions.push(PositionCount {
             position,
@@ -93,9 +90,7 @@ pub fn bias(items: &[&ItemScore], rule: Rule) -> Option<Bias> {
             n_docs: picked.iter().filter(|(item, ..)| position < item.choices.len()).count(),
             picked: picked_here,
             gold: gold_here,
-            accuracy_when_gold: Proportion::of(
-                picked.iter().filter(|(item, ..)| item.gold == [position]).map(|(.., right)| *right),
-            ),
+            accuracy_when_gold: Proportion::of(picked.iter().filter(|(item, ..)| item.gold == [position]).map(|(.., right)| *right)),
         });
     }
     Some(Bias { rule, positions, total_variation, length: length_bias(&picked) })
@@ -146,10 +141,7 @@ mod tests {
         let bias = bias(&items.iter().collect::<Vec<_>>(), Rule::Acc).expect("docs");
         // Picked 1, 0; gold ½, ½: (½ + ½)/2.
         assert_eq!(bias.total_variation, 0.5);
-        assert_eq!(
-            (bias.positions[0].letter.as_str(), bias.positions[0].picked.n_correct, bias.positions[0].gold.n_correct),
-            ("A", 4, 2)
-        );
+        assert_eq!((bias.positions[0].letter.as_str(), bias.positions[0].picked.n_correct, bias.positions[0].gold.n_correct), ("A", 4, 2));
         assert_eq!(bias.positions[0].accuracy_when_gold.map(|p| p.value), Some(1.0));
         assert_eq!(bias.positions[1].accuracy_when_gold.map(|p| p.value), Some(0.0));
         assert_eq!(bias.length, None);
@@ -157,21 +149,10 @@ mod tests {
 
     #[test]
     fn lengths_of_picks_stand_beside_those_of_the_gold_choices() {
-        let items = [
-            item(0, vec![choice(-1.0, 2), choice(-2.0, 8)], &[1]),
-            item(1, vec![choice(-1.0, 3), choice(-2.0, 3)], &[0]),
-        ];
-        let length = bias(&items.iter().collect::<Vec<_>>(), Rule::Acc)
-            .and_then(|bias| bias.length)
-            .expect("one doc of uneven length");
-        assert_eq!(
-            (length.n, length.mean_chars_picked, length.mean_chars_gold, length.mean_chars_all),
-            (1, 2.0, 8.0, 5.0)
-        );
-        assert_eq!(
-            (length.picked_shortest.n_correct, length.picked_longest.n_correct, length.gold_longest.n_correct),
-            (1, 0, 1)
-        );
+        let items = [item(0, vec![choice(-1.0, 2), choice(-2.0, 8)], &[1]), item(1, vec![choice(-1.0, 3), choice(-2.0, 3)], &[0])];
+        let length = bias(&items.iter().collect::<Vec<_>>(), Rule::Acc).and_then(|bias| bias.length).expect("one doc of uneven length");
+        assert_eq!((length.n, length.mean_chars_picked, length.mean_chars_gold, length.mean_chars_all), (1, 2.0, 8.0, 5.0));
+        assert_eq!((length.picked_shortest.n_correct, length.picked_longest.n_correct, length.gold_longest.n_correct), (1, 0, 1));
     }
 
     #[test]

@@ -40,8 +40,7 @@ pub struct CalibrationBootstrap {
 
 /// Both resamplings; `None` where the rule applies to no doc.
 pub fn calibration_bootstrap(items: &[&ItemScore], options: CalibrationOptions) -> Option<CalibrationBootstrap> {
-    let confident: Vec<Confident> =
-        items.iter().filter_map(|item| confident(item, options.confidence_rule, options.temperature)).collect();
+    let confident: Vec<Confident> = items.iter().filter_map(|item| confident(item, options.confidence_rule, options.temperature)).collect();
     let n = confident.len();
     if n == 0 {
         return None;
@@ -99,13 +98,7 @@ mod tests {
 
     #[test]
     fn chance_alone_explains_the_calibrated_profiles_and_not_the_overconfident_one() {
-        let options = CalibrationOptions {
-            confidence_rule: Rule::Acc,
-            n_bins: 10,
-            binning: Binning::EqualWidth,
-            temperature: 1.0,
-            seed: 1234,
-        };
+        let options = CalibrationOptions { confidence_rule: Rule::Acc, n_bins: 10, binning: Binning::EqualWidth, temperature: 1.0, seed: 1234 };
         let of = |profile| {
             let items = synthetic_profile(profile);
             calibration_bootstrap(&items.iter().collect::<Vec<_>>(), options).expect("docs")
@@ -115,10 +108,7 @@ mod tests {
         assert!((calibrated.calibrated_ece - 0.01843).abs() < 0.0015, "{calibrated:?}");
         assert!(calibrated.p_value > 0.9, "{calibrated:?}");
         let overconfident = of(SyntheticProfile::StrongOverconfident);
-        assert!(
-            overconfident.ece_interval.contains(0.18)
-                && overconfident.ece_interval.low > overconfident.calibrated_interval.high
-        );
+        assert!(overconfident.ece_interval.contains(0.18) && overconfident.ece_interval.low > overconfident.calibrated_interval.high);
         assert!((overconfident.p_value - 1.0 / 1001.0).abs() < 1e-12);
         assert_eq!(calibration_bootstrap(&[], options), None);
     }

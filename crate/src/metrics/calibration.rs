@@ -185,10 +185,7 @@ pub struct Confident {
 /// Confidence of one item; `None` where the rule does not apply.
 pub fn confident(item: &ItemScore, rule: Rule, temperature: f64) -> Option<Confident> {
     let pick = pick_of(item, rule)?;
-    Some(Confident {
-        confidence: confidence(&rule.scores(&item.choices)?, pick.pick, temperature),
-        is_correct: pick.is_correct,
-    })
+    Some(Confident { confidence: confidence(&rule.scores(&item.choices)?, pick.pick, temperature), is_correct: pick.is_correct })
 }
 
 /// Probability of the choice with the highest score.
@@ -321,13 +318,7 @@ impl<'a> ScoreTable<'a> {
             let start = table.scores.len();
             table.scores.extend(scores);
             let end = table.scores.len();
-            table.docs.push(ScoredChoices {
-                start,
-                end,
-                pick: pick.pick,
-                is_correct: pick.is_correct,
-                gold: &item.gold,
-            });
+            table.docs.push(ScoredChoices { start, end, pick: pick.pick, is_correct: pick.is_correct, gold: &item.gold });
         }
         table
     }
@@ -359,10 +350,8 @@ impl<'a> ScoreTable<'a> {
             let weights = scores.iter().map(|score| boltzmann(*score, scores[doc.pick], temperature));
             let sum: f64 = weights.clone().sum();
             if let [gold] = *doc.gold {
-                brier += weights
-                    .enumerate()
-                    .map(|(i, w)| if i == gold { (w / sum - 1.0) * (w / sum - 1.0) } else { (w / sum) * (w / sum) })
-                    .sum::<f64>();
+                brier +=
+                    weights.enumerate().map(|(i, w)| if i == gold { (w / sum - 1.0) * (w / sum - 1.0) } else { (w / sum) * (w / sum) }).sum::<f64>();
                 n_brier += 1;
             }
             nll += self.nll(doc, temperature, sum);
@@ -503,13 +492,8 @@ mod tests {
     use crate::metrics::cases::{choice, item, letters};
     use crate::metrics::synthetic::{synthetic_profile, SyntheticProfile};
 
-    const OPTIONS: CalibrationOptions = CalibrationOptions {
-        confidence_rule: Rule::Acc,
-        n_bins: 10,
-        binning: Binning::EqualWidth,
-        temperature: 1.0,
-        seed: 1234,
-    };
+    const OPTIONS: CalibrationOptions =
+        CalibrationOptions { confidence_rule: Rule::Acc, n_bins: 10, binning: Binning::EqualWidth, temperature: 1.0, seed: 1234 };
 
     fn of(items: &[ItemScore], options: CalibrationOptions) -> Calibration {
         calibration(&items.iter().collect::<Vec<_>>(), options).expect("docs")
@@ -522,10 +506,7 @@ mod tests {
     #[test]
     fn bins_are_closed_on_the_right_and_the_first_at_zero() {
         let bin = |confidence| equal_width_bin(confidence, 10);
-        assert_eq!(
-            [0.0, 0.05, 0.1, 0.10000000000000002, 0.3, 0.30000000000000004, 0.7, 0.95, 1.0].map(bin),
-            [0, 0, 0, 1, 2, 3, 6, 9, 9]
-        );
+        assert_eq!([0.0, 0.05, 0.1, 0.10000000000000002, 0.3, 0.30000000000000004, 0.7, 0.95, 1.0].map(bin), [0, 0, 0, 1, 2, 3, 6, 9, 9]);
         for n_bins in 1..=100 {
             for edge in 1..=n_bins {
                 assert_eq!(equal_width_bin(edge as f64 / n_bins as f64, n_bins), edge - 1, "{edge}/{n_bins}");
@@ -536,12 +517,7 @@ mod tests {
     #[test]
     fn ece_of_two_bins_by_hand() {
         // Three docs at .9, two right: |.9 − .6667| = .2333; one at .6, wrong: .6. ECE 3/4 · .2333 + 1/4 · .6 = .325.
-        let items = [
-            letters(0, &[0.9, 0.1], 0),
-            letters(1, &[0.9, 0.1], 0),
-            letters(2, &[0.9, 0.1], 1),
-            letters(3, &[0.6, 0.4], 1),
-        ];
+        let items = [letters(0, &[0.9, 0.1], 0), letters(1, &[0.9, 0.1], 0), letters(2, &[0.9, 0.1], 1), letters(3, &[0.6, 0.4], 1)];
         let calibration = of(&items, OPTIONS);
         assert_close(calibration.values.ece, 0.325, 1e-12);
         assert_close(calibration.values.mce, 0.6, 1e-12);
@@ -549,16 +525,12 @@ mod tests {
         assert_close(calibration.values.nll, (-(2.0 * 0.9_f64.ln() + 0.1_f64.ln() + 0.4_f64.ln())) / 4.0, 1e-12);
         assert_close(calibration.values.brier.expect("one gold a doc"), 0.595, 1e-12);
         assert_eq!(calibration.bins.iter().map(|bin| bin.n).sum::<usize>(), 4);
-        assert_eq!(
-            (calibration.bins[0].mean_confidence, calibration.bins[0].gap, calibration.bins[0].interval),
-            (None, None, None)
-        );
+        assert_eq!((calibration.bins[0].mean_confidence, calibration.bins[0].gap, calibration.bins[0].interval), (None, None, None));
     }
 
     #[test]
     fn the_profiles_are_as_calibrated_as_they_say() {
-        let [calibrated, overconfident, weak] =
-            SyntheticProfile::ALL.map(|profile| of(&synthetic_profile(profile), OPTIONS));
+        let [calibrated, overconfident, weak] = SyntheticProfile::ALL.map(|profile| of(&synthetic_profile(profile), OPTIONS));
         // All docs of a profile share a bin, so ECE is |accuracy − p|.
         assert_close(calibrated.values.ece, 0.0, 1e-12);
         assert_close(overconfident.values.ece, 0.18, 1e-12);
@@ -570,8 +542,7 @@ mod tests {
 
     #[test]
     fn equal_mass_bins_hold_equal_numbers_and_keep_equal_confidences_together() {
-        let confident: Vec<Confident> =
-            (0..20).map(|i| Confident { confidence: 0.5 + f64::from(i) / 50.0, is_correct: i % 2 == 0 }).collect();
+        let confident: Vec<Confident> = (0..20).map(|i| Confident { confidence: 0.5 + f64::from(i) / 50.0, is_correct: i % 2 == 0 }).collect();
         assert!(bins(&confident, 5, Binning::EqualMass).iter().all(|bin| bin.n == 4));
         let same = vec![Confident { confidence: 0.8, is_correct: true }; 10];
         assert_eq!(bins(&same, 5, Binning::EqualMass).iter().map(|bin| bin.n).collect::<Vec<_>>(), [10, 0, 0, 0, 0]);
@@ -600,12 +571,7 @@ mod tests {
 
     #[test]
     fn selective_accuracy_keeps_the_surest_docs_first() {
-        let items = [
-            letters(0, &[0.6, 0.4], 1),
-            letters(1, &[0.9, 0.1], 0),
-            letters(2, &[0.8, 0.2], 0),
-            letters(3, &[0.8, 0.2], 1),
-        ];
+        let items = [letters(0, &[0.6, 0.4], 1), letters(1, &[0.9, 0.1], 0), letters(2, &[0.8, 0.2], 0), letters(3, &[0.8, 0.2], 1)];
         let points = of(&items, OPTIONS).selective;
         let got: Vec<(usize, f64)> = points.iter().map(|point| (point.n, point.accuracy)).collect();
         // The two docs of .8 come together: 1/1, 2/3, 2/4.

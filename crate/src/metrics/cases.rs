@@ -47,13 +47,7 @@ pub fn letters(index: usize, probabilities: &[f64], gold: usize) -> ItemScore {
 }
 
 /// An item of another output type.
-pub fn text_item(
-    index: usize,
-    output_type: OutputType,
-    loglikelihood: f64,
-    n_words: usize,
-    n_bytes: usize,
-) -> ItemScore {
+pub fn text_item(index: usize, output_type: OutputType, loglikelihood: f64, n_words: usize, n_bytes: usize) -> ItemScore {
     let mut item = item(index, vec![choice(loglikelihood, 1)], &[0]);
     item.output_type = output_type;
     item.picks = Vec::new();

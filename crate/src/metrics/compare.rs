@@ -23,8 +23,7 @@ pub fn mcnemar_exact(n_only_a: usize, n_only_b: usize) -> f64 {
         return 1.0;
     }
     // ln of C(n, smaller)/2ⁿ, then downwards: C(n, i − 1) = C(n, i) · i/(n − i + 1).
-    let ln_choose =
-        libm::lgamma(n as f64 + 1.0) - libm::lgamma(smaller as f64 + 1.0) - libm::lgamma((n - smaller) as f64 + 1.0);
+    let ln_choose = libm::lgamma(n as f64 + 1.0) - libm::lgamma(smaller as f64 + 1.0) - libm::lgamma((n - smaller) as f64 + 1.0);
     let mut term = libm::exp(ln_choose - n as f64 * std::f64::consts::LN_2);
     let mut tail = 0.0;
     for i in (0..=smaller).rev() {
@@ -195,8 +194,7 @@ pub fn rotations(runs: &[RotatedRun], rule: Rule) -> Option<RotationReport> {
     let mut picked = BTreeMap::<usize, usize>::new();
     let mut gold_at = BTreeMap::<usize, (usize, usize)>::new();
     for index in first.keys() {
-        let in_all: Option<Vec<(usize, &ItemScore)>> =
-            maps.iter().map(|(shift, map)| Some((*shift, *map.get(index)?))).collect();
+        let in_all: Option<Vec<(usize, &ItemScore)>> = maps.iter().map(|(shift, map)| Some((*shift, *map.get(index)?))).collect();
         let Some(orders) = in_all else { continue };
         let picks: Option<Vec<_>> = orders.iter().map(|(_, item)| pick_of(item, rule)).collect();
         let Some(picks) = picks else { continue };
@@ -230,11 +228,7 @@ pub fn rotations(runs: &[RotatedRun], rule: Rule) -> Option<RotationReport> {
         n_orders: runs.len(),
         consistent: Proportion::of(answers_equal)?,
         always_correct: Proportion::of(always_correct)?,
-        accuracy_by_shift: runs
-            .iter()
-            .zip(correct_by_run)
-            .filter_map(|(run, k)| Some((run.shift, Proportion::new(k, n)?)))
-            .collect(),
+        accuracy_by_shift: runs.iter().zip(correct_by_run).filter_map(|(run, k)| Some((run.shift, Proportion::new(k, n)?))).collect(),
         mean_accuracy: Mean::of(&shares)?,
         positions: picked.into_iter().filter_map(position_share).collect(),
     })
@@ -247,10 +241,7 @@ mod tests {
 
     /// Right where `bits` is `1`; two letters, gold A.
     fn run(bits: &str) -> Vec<ItemScore> {
-        bits.chars()
-            .enumerate()
-            .map(|(i, bit)| letters(i, if bit == '1' { &[0.9, 0.1] } else { &[0.2, 0.8] }, 0))
-            .collect()
+        bits.chars().enumerate().map(|(i, bit)| letters(i, if bit == '1' { &[0.9, 0.1] } else { &[0.2, 0.8] }, 0)).collect()
     }
 
     #[test]
@@ -265,12 +256,7 @@ mod tests {
     #[test]
     fn two_runs_are_compared_doc_by_doc() {
         let comparison = compare(&run("11110"), &run("11001"), Rule::Acc).expect("shared docs");
-        let counts = [
-            comparison.n_both_correct,
-            comparison.n_only_here_correct,
-            comparison.n_only_other_correct,
-            comparison.n_both_wrong,
-        ];
+        let counts = [comparison.n_both_correct, comparison.n_only_here_correct, comparison.n_only_other_correct, comparison.n_both_wrong];
         assert_eq!(counts, [2, 2, 1, 0]);
         // Differences 0, 0, 1, 1, −1: mean .2, sample variance (2 · .04 + 2 · .64 + 1.44)/4 = .7, stderr √.14.
         assert!((comparison.difference.value - 0.2).abs() < 1e-15);
@@ -297,21 +283,15 @@ mod tests {
     #[test]
     fn rotations_tell_a_letter_from_an_answer() {
         // The file's gold is choice 0. Doc 0: the model knows the answer; doc 1: it always says A.
-        let knows = |shift: usize| {
-            letters(0, if shift == 0 { &[0.9, 0.1] } else { &[0.1, 0.9] }, if shift == 0 { 0 } else { 1 })
-        };
+        let knows = |shift: usize| letters(0, if shift == 0 { &[0.9, 0.1] } else { &[0.1, 0.9] }, if shift == 0 { 0 } else { 1 });
         let says_a = |shift: usize| letters(1, &[0.9, 0.1], if shift == 0 { 0 } else { 1 });
         let runs = [0, 1].map(|shift| RotatedRun { shift, items: vec![knows(shift), says_a(shift)] });
         let report = rotations(&runs, Rule::Acc).expect("shared docs");
-        assert_eq!(
-            (report.n, report.n_orders, report.consistent.n_correct, report.always_correct.n_correct),
-            (2, 2, 1, 1)
-        );
+        assert_eq!((report.n, report.n_orders, report.consistent.n_correct, report.always_correct.n_correct), (2, 2, 1, 1));
         assert_eq!(report.accuracy_by_shift.iter().map(|(_, p)| p.n_correct).collect::<Vec<_>>(), [2, 1]);
         assert_eq!(report.mean_accuracy.value, 0.75);
         // A is picked in 3 of 4; it is right whenever it is gold (2 of 2), B in 1 of 2.
-        let positions: Vec<_> =
-            report.positions.iter().map(|p| (p.picked.n_correct, p.accuracy_when_gold.map(|a| a.value))).collect();
+        let positions: Vec<_> = report.positions.iter().map(|p| (p.picked.n_correct, p.accuracy_when_gold.map(|a| a.value))).collect();
         assert_eq!(positions, [(3, Some(1.0)), (1, Some(0.5))]);
     }
 }

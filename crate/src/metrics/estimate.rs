@@ -214,12 +214,7 @@ mod tests {
         assert_eq!(Proportion::new(1, 1).expect("n > 0").stderr, None);
         assert_eq!(Proportion::new(0, 0), None);
         let values: Vec<f64> = (0..1254).map(|i| f64::from(u8::from(i < 605))).collect();
-        assert_close(
-            Mean::of(&values).and_then(|m| m.stderr).expect("n > 1"),
-            p.stderr.expect("n > 1"),
-            1e-15,
-            "mean of zeros and ones",
-        );
+        assert_close(Mean::of(&values).and_then(|m| m.stderr).expect("n > 1"), p.stderr.expect("n > 1"), 1e-15, "mean of zeros and ones");
     }
 
     #[test]

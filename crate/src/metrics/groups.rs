@@ -155,11 +155,7 @@ pub fn macro_mean(parts: &[(f64, Option<f64>)]) -> Option<MacroMean> {
 }
 
 /// The table; `None` without docs. `category_map` (category → group), where given, takes the place of `groups`.
-pub fn breakdown(
-    outcomes: &[Outcome],
-    groups: &[Group],
-    category_map: Option<&BTreeMap<String, String>>,
-) -> Option<Breakdown> {
+pub fn breakdown(outcomes: &[Outcome], groups: &[Group], category_map: Option<&BTreeMap<String, String>>) -> Option<Breakdown> {
     let mut leaves: BTreeMap<(&str, &str), (usize, usize, f64)> = BTreeMap::new();
     for outcome in outcomes {
         let leaf = leaves.entry((outcome.category.unwrap_or(outcome.task), outcome.task)).or_default();
@@ -185,15 +181,12 @@ pub fn breakdown(
         }
         None => groups,
     };
-    let parents: BTreeMap<&str, &str> = groups
-        .iter()
-        .flat_map(|group| group.members.iter().map(|member| (member.as_str(), group.name.as_str())))
-        .collect();
+    let parents: BTreeMap<&str, &str> =
+        groups.iter().flat_map(|group| group.members.iter().map(|member| (member.as_str(), group.name.as_str()))).collect();
     let mut results = Vec::new();
     for group in groups {
         let names = members(group, groups);
-        let parts: Vec<&CategoryResult> =
-            categories.iter().filter(|c| names.contains(c.name.as_str()) || names.contains(c.task.as_str())).collect();
+        let parts: Vec<&CategoryResult> = categories.iter().filter(|c| names.contains(c.name.as_str()) || names.contains(c.task.as_str())).collect();
         let Some(sums) = Sums::of(&parts) else { continue };
         results.push(GroupResult {
             name: group.name.clone(),
@@ -228,8 +221,7 @@ pub fn breakdown(
 impl Breakdown {
     /// The groups that no other group is inside of.
     pub fn innermost_groups(&self) -> impl Iterator<Item = &GroupResult> {
-        let is_parent =
-            |group: &GroupResult| self.groups.iter().any(|other| other.parent.as_deref() == Some(group.name.as_str()));
+        let is_parent = |group: &GroupResult| self.groups.iter().any(|other| other.parent.as_deref() == Some(group.name.as_str()));
         self.groups.iter().filter(move |group| !is_parent(group))
     }
 }
@@ -277,13 +269,8 @@ fn groups_of_map(map: &BTreeMap<String, String>) -> Vec<Group> {
     for (category, group) in map {
         members.entry(group).or_default().push(category.clone());
     }
-    let group = |(name, members): (&String, Vec<String>)| Group {
-        name: name.clone(),
-        alias: name.clone(),
-        members,
-        weight_by_size: true,
-        version: None,
-    };
+    let group =
+        |(name, members): (&String, Vec<String>)| Group { name: name.clone(), alias: name.clone(), members, weight_by_size: true, version: None };
     members.into_iter().map(group).collect()
 }
 
@@ -291,12 +278,7 @@ fn groups_of_map(map: &BTreeMap<String, String>) -> Vec<Group> {
 mod tests {
     use super::*;
 
-    fn outcomes(
-        category: &'static str,
-        task: &'static str,
-        n_correct: usize,
-        n: usize,
-    ) -> impl Iterator<Item = Outcome<'static>> {
+    fn outcomes(category: &'static str, task: &'static str, n_correct: usize, n: usize) -> impl Iterator<Item = Outcome<'static>> {
         (0..n).map(move |i| Outcome { task, category: Some(category), is_correct: i < n_correct, chance: 0.25 })
     }
 
@@ -335,17 +317,10 @@ mod tests {
 
     #[test]
     fn groups_contain_groups_and_the_innermost_count_for_the_macro_mean() {
-        let all: Vec<Outcome> =
-            outcomes("a", "m_a", 1, 2).chain(outcomes("b", "m_b", 2, 2)).chain(outcomes("c", "m_c", 0, 4)).collect();
-        let groups = [
-            group("m", &["m_x", "m_y"]),
-            group("m_x", &["m_a", "m_b"]),
-            group("m_y", &["m_c"]),
-            group("m_empty", &["z"]),
-        ];
+        let all: Vec<Outcome> = outcomes("a", "m_a", 1, 2).chain(outcomes("b", "m_b", 2, 2)).chain(outcomes("c", "m_c", 0, 4)).collect();
+        let groups = [group("m", &["m_x", "m_y"]), group("m_x", &["m_a", "m_b"]), group("m_y", &["m_c"]), group("m_empty", &["z"])];
         let table = breakdown(&all, &groups, None).expect("docs");
-        let names: Vec<_> =
-            table.groups.iter().map(|g| (g.name.as_str(), g.parent.as_deref(), g.micro.n_correct, g.micro.n)).collect();
+        let names: Vec<_> = table.groups.iter().map(|g| (g.name.as_str(), g.parent.as_deref(), g.micro.n_correct, g.micro.n)).collect();
         assert_eq!(names, [("m", None, 3, 8), ("m_x", Some("m"), 3, 4), ("m_y", Some("m"), 0, 4)]);
         // (.75 + 0)/2
         assert_close(table.macro_groups.map(|mean| mean.value), 0.375);
@@ -362,8 +337,7 @@ mod tests {
 
     #[test]
     fn a_category_map_takes_the_place_of_the_tasks_groups() {
-        let all: Vec<Outcome> =
-            outcomes("a", "t", 1, 2).chain(outcomes("b", "t", 1, 2)).chain(outcomes("c", "t", 1, 2)).collect();
+        let all: Vec<Outcome> = outcomes("a", "t", 1, 2).chain(outcomes("b", "t", 1, 2)).chain(outcomes("c", "t", 1, 2)).collect();
         let map = BTreeMap::from([("a".to_owned(), "one".to_owned()), ("b".to_owned(), "two".to_owned())]);
         let table = breakdown(&all, &[group("old", &["a", "b", "c"])], Some(&map)).expect("docs");
         assert_eq!(table.groups.iter().map(|g| g.name.as_str()).collect::<Vec<_>>(), ["one", "two"]);

@@ -95,9 +95,7 @@ pub fn bootstrap_stderr(items: &[&ItemScore]) -> Option<f64> {
     let lls: Vec<f64> = items.iter().map(|item| loglikelihood(item)).collect();
     let n = lls.len();
     let mut random = PythonRandom::new(0);
-    let perplexities: Vec<f64> = (0..BOOTSTRAP_ITERS)
-        .map(|_| libm::exp(-((0..n).map(|_| lls[random.below(n)]).sum::<f64>() / n as f64)))
-        .collect();
+    let perplexities: Vec<f64> = (0..BOOTSTRAP_ITERS).map(|_| libm::exp(-((0..n).map(|_| lls[random.below(n)]).sum::<f64>() / n as f64))).collect();
     sample_stddev(&perplexities)
 }
 
@@ -148,10 +146,7 @@ mod tests {
     #[test]
     fn perplexity_is_the_exponential_of_the_mean_over_docs() {
         // ln 2 and ln 8: mean ln 4. Sample sd (ln 8 − ln 2)/√2, stderr half of ln 4, so 4 · ln 4/2 = 2.7725887.
-        let items = [
-            text_item(0, OutputType::Loglikelihood, -2.0_f64.ln(), 0, 0),
-            text_item(1, OutputType::Loglikelihood, -8.0_f64.ln(), 0, 0),
-        ];
+        let items = [text_item(0, OutputType::Loglikelihood, -2.0_f64.ln(), 0, 0), text_item(1, OutputType::Loglikelihood, -8.0_f64.ln(), 0, 0)];
         let result = likelihood(&items.iter().collect::<Vec<_>>()).expect("docs");
         assert_close(result.perplexity.value, 4.0);
         assert_close(result.perplexity.stderr.expect("n > 1"), 2.772_588_722_239_781);

@@ -71,8 +71,7 @@ impl PythonRandom {
             i = Self::after(i, &mut state);
         }
         for _ in 0..Self::N - 1 {
-            state[i] =
-                (state[i] ^ (state[i - 1] ^ (state[i - 1] >> 30)).wrapping_mul(1_566_083_941)).wrapping_sub(i as u32);
+            state[i] = (state[i] ^ (state[i - 1] ^ (state[i - 1] >> 30)).wrapping_mul(1_566_083_941)).wrapping_sub(i as u32);
             i = Self::after(i, &mut state);
         }
         state[0] = 0x8000_0000;
@@ -182,12 +181,7 @@ mod tests {
     fn the_stream_is_splitmix64s() {
         // First outputs for seed 1234567, from the reference implementation in C (Vigna, splitmix64.c).
         let mut random = SplitMix64::new(1_234_567);
-        let expected = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-            4_593_380_528_125_082_431,
-        ];
+        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431];
         for value in expected {
             assert_eq!(random.next_u64(), value);
         }

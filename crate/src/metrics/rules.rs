@@ -99,8 +99,7 @@ pub fn pick_of(item: &ItemScore, rule: Rule) -> Option<&Pick> {
 pub fn rule_table(items: &[&ItemScore]) -> Option<RuleTable> {
     let folded = folded(items);
     let is_folded = |rule: Rule| folded.iter().any(|f| f.rule == rule);
-    let listed: Vec<RuleResult> =
-        Rule::ALL.into_iter().filter(|rule| !is_folded(*rule)).filter_map(|rule| rule_result(items, rule)).collect();
+    let listed: Vec<RuleResult> = Rule::ALL.into_iter().filter(|rule| !is_folded(*rule)).filter_map(|rule| rule_result(items, rule)).collect();
     if listed.is_empty() {
         return None;
     }
@@ -117,8 +116,7 @@ pub fn rules_disagree(item: &ItemScore) -> bool {
 /// Accuracy by one rule; `None` where it applies to no doc.
 pub fn rule_result(items: &[&ItemScore], rule: Rule) -> Option<RuleResult> {
     let picks: Vec<(&ItemScore, &Pick)> = items.iter().filter_map(|item| Some((*item, pick_of(item, rule)?))).collect();
-    let chars: Vec<f64> =
-        picks.iter().filter_map(|(item, pick)| Some(item.choices.get(pick.pick)?.n_chars as f64)).collect();
+    let chars: Vec<f64> = picks.iter().filter_map(|(item, pick)| Some(item.choices.get(pick.pick)?.n_chars as f64)).collect();
     Some(RuleResult {
         rule,
         accuracy: Proportion::of(picks.iter().map(|(_, pick)| pick.is_correct))?,
@@ -146,9 +144,7 @@ fn folded(items: &[&ItemScore]) -> Vec<FoldedRule> {
     }
     if equal_lengths(|choice| choice.n_bytes) {
         folded.push(FoldedRule { rule: Rule::AccBytes, equals: Rule::Acc, because: EqualBecause::EqualBytes });
-    } else if !chars_equal
-        && items.iter().all(|item| item.choices.iter().all(|choice| choice.n_chars == choice.n_bytes))
-    {
+    } else if !chars_equal && items.iter().all(|item| item.choices.iter().all(|choice| choice.n_chars == choice.n_bytes)) {
         folded.push(FoldedRule { rule: Rule::AccBytes, equals: Rule::AccNorm, because: EqualBecause::OneBytePerChar });
     }
     if equal_lengths(|choice| choice.token_ids.len()) {
@@ -159,10 +155,8 @@ fn folded(items: &[&ItemScore]) -> Vec<FoldedRule> {
 
 /// Where rules `a` and `b` part; `None` where no doc has both.
 fn parting(items: &[&ItemScore], a: Rule, b: Rule) -> Option<RuleParting> {
-    let both: Vec<(&ItemScore, &Pick, &Pick)> =
-        items.iter().filter_map(|item| Some((*item, pick_of(item, a)?, pick_of(item, b)?))).collect();
-    let mean_over =
-        |length: &dyn Fn(&(&ItemScore, &Pick, &Pick)) -> f64| mean(&both.iter().map(length).collect::<Vec<_>>());
+    let both: Vec<(&ItemScore, &Pick, &Pick)> = items.iter().filter_map(|item| Some((*item, pick_of(item, a)?, pick_of(item, b)?))).collect();
+    let mean_over = |length: &dyn Fn(&(&ItemScore, &Pick, &Pick)) -> f64| mean(&both.iter().map(length).collect::<Vec<_>>());
     let chars = |item: &ItemScore, choice: usize| item.choices.get(choice).map_or(0.0, |choice| choice.n_chars as f64);
     let n_only_a_correct = both.iter().filter(|(_, a, b)| a.is_correct && !b.is_correct).count();
     let n_only_b_correct = both.iter().filter(|(_, a, b)| b.is_correct && !a.is_correct).count();
@@ -176,9 +170,7 @@ fn parting(items: &[&ItemScore], a: Rule, b: Rule) -> Option<RuleParting> {
         p_value: mcnemar_exact(n_only_a_correct, n_only_b_correct),
         mean_chars_a: mean_over(&|(item, a, _)| chars(item, a.pick))?,
         mean_chars_b: mean_over(&|(item, _, b)| chars(item, b.pick))?,
-        mean_chars_gold: mean_over(&|(item, _, _)| {
-            item.gold.iter().map(|gold| chars(item, *gold)).sum::<f64>() / item.gold.len().max(1) as f64
-        })?,
+        mean_chars_gold: mean_over(&|(item, _, _)| item.gold.iter().map(|gold| chars(item, *gold)).sum::<f64>() / item.gold.len().max(1) as f64)?,
         mean_chars_all: mean_over(&|(item, _, _)| {
             item.choices.iter().map(|choice| choice.n_chars as f64).sum::<f64>() / item.choices.len().max(1) as f64
         })?,
@@ -287,10 +279,7 @@ mod tests {
         // acc picks the short choice, acc_norm the long one, which is gold.
         let parting = table.acc_and_acc_norm.expect("not folded");
         assert_eq!((parting.n_differ, parting.n_only_a_correct, parting.n_only_b_correct), (1, 0, 1));
-        assert_eq!(
-            (parting.mean_chars_a, parting.mean_chars_b, parting.mean_chars_gold, parting.mean_chars_all),
-            (2.0, 9.0, 9.0, 5.5)
-        );
+        assert_eq!((parting.mean_chars_a, parting.mean_chars_b, parting.mean_chars_gold, parting.mean_chars_all), (2.0, 9.0, 9.0, 5.5));
         assert_eq!(table.n_rules_disagree, 1);
     }
 

@@ -65,9 +65,7 @@ pub fn synthetic_profile(profile: SyntheticProfile) -> Vec<ItemScore> {
         let gold = random.below(N_CHOICES);
         let wrong = (gold + 1 + random.below(N_CHOICES - 1)) % N_CHOICES;
         let picked = if is_right { gold } else { wrong };
-        let choices: Vec<ChoiceScore> = (0..N_CHOICES)
-            .map(|i| choice(i, if i == picked { p } else { (1.0 - p) / (N_CHOICES - 1) as f64 }))
-            .collect();
+        let choices: Vec<ChoiceScore> = (0..N_CHOICES).map(|i| choice(i, if i == picked { p } else { (1.0 - p) / (N_CHOICES - 1) as f64 })).collect();
         let gold = vec![gold];
         ItemScore {
             doc_id: index,
@@ -116,26 +114,18 @@ mod tests {
 
     #[test]
     fn every_profile_has_its_accuracy_and_its_confidence() {
-        for (profile, n_correct, p) in
-            SyntheticProfile::ALL.into_iter().zip([(240, 0.80), (240, 0.98), (120, 0.40)]).map(|(a, (b, c))| (a, b, c))
-        {
+        for (profile, n_correct, p) in SyntheticProfile::ALL.into_iter().zip([(240, 0.80), (240, 0.98), (120, 0.40)]).map(|(a, (b, c))| (a, b, c)) {
             let items = synthetic_profile(profile);
-            let confident: Vec<_> =
-                items.iter().map(|item| confident(item, Rule::Acc, 1.0).expect("multiple choice")).collect();
+            let confident: Vec<_> = items.iter().map(|item| confident(item, Rule::Acc, 1.0).expect("multiple choice")).collect();
             assert_eq!(confident.len(), 300);
             assert_eq!(confident.iter().filter(|c| c.is_correct).count(), n_correct, "{}", profile.name());
-            assert!(
-                confident.iter().all(|c| (c.confidence - p).abs() < 1e-12 && c.confidence >= 0.25),
-                "{}",
-                profile.name()
-            );
+            assert!(confident.iter().all(|c| (c.confidence - p).abs() < 1e-12 && c.confidence >= 0.25), "{}", profile.name());
         }
     }
 
     #[test]
     fn profiles_of_one_accuracy_are_right_on_the_same_questions() {
-        let right =
-            |profile| synthetic_profile(profile).iter().map(|item| item.picks[0].is_correct).collect::<Vec<_>>();
+        let right = |profile| synthetic_profile(profile).iter().map(|item| item.picks[0].is_correct).collect::<Vec<_>>();
         assert_eq!(right(SyntheticProfile::StrongCalibrated), right(SyntheticProfile::StrongOverconfident));
     }
 }

@@ -50,8 +50,11 @@ impl DecoderConfig {
             .ok_or_else(|| EvalError::new(ErrorKind::WeightsFormat, "is missing").at("key \"general.architecture\""))?;
         let unsupported = |message: String| EvalError::new(ErrorKind::UnsupportedModel, message);
         if !OWN_ARCHITECTURES.contains(&architecture) {
-            return Err(unsupported(format!("architecture \"{architecture}\" is not supported by this decoder, which runs {}", OWN_ARCHITECTURES.join(", ")))
-                .at("key \"general.architecture\""));
+            return Err(unsupported(format!(
+                "architecture \"{architecture}\" is not supported by this decoder, which runs {}",
+                OWN_ARCHITECTURES.join(", ")
+            ))
+            .at("key \"general.architecture\""));
         }
         let key = |suffix: &str| format!("{architecture}.{suffix}");
         let n_heads = gguf.required_uint(&key("attention.head_count"))?;
@@ -62,8 +65,11 @@ impl DecoderConfig {
         let n_vocab = embedding.dims.get(1).copied().unwrap_or(0);
         let n_layers = gguf.required_uint(&key("block_count"))?;
         if d_model != embedding.dims[0] {
-            return Err(EvalError::new(ErrorKind::WeightsFormat, format!("is {d_model}, but rows of token_embd.weight have {} elements", embedding.dims[0]))
-                .at(format!("key \"{}\"", key("embedding_length"))));
+            return Err(EvalError::new(
+                ErrorKind::WeightsFormat,
+                format!("is {d_model}, but rows of token_embd.weight have {} elements", embedding.dims[0]),
+            )
+            .at(format!("key \"{}\"", key("embedding_length"))));
         }
         if n_layers > gguf.tensors.len() {
             return Err(EvalError::new(ErrorKind::WeightsFormat, format!("is {n_layers}, but the file has {} tensors", gguf.tensors.len()))
@@ -83,8 +89,9 @@ impl DecoderConfig {
             return Err(unsupported(format!("rope scaling \"{scaling}\" is not supported")).at(format!("key \"{}\"", key("rope.scaling.type"))));
         }
         if gguf.uint(&key("rope.dimension_count")).is_some_and(|n| n as usize != head_dim) {
-            return Err(unsupported("rotary positions over a part of a head are not supported".into())
-                .at(format!("key \"{}\"", key("rope.dimension_count"))));
+            return Err(
+                unsupported("rotary positions over a part of a head are not supported".into()).at(format!("key \"{}\"", key("rope.dimension_count")))
+            );
         }
         Ok(Self {
             n_layers,

@@ -140,7 +140,8 @@ impl Loader {
         };
         // A tensor that nothing reads would change the model's output if it were meant to be read.
         if let Some(name) = self.matrices.keys().chain(self.vectors.keys()).next() {
-            return Err(EvalError::new(ErrorKind::UnsupportedModel, "is not part of the architecture as this decoder knows it").at(format!("tensor \"{name}\"")));
+            return Err(EvalError::new(ErrorKind::UnsupportedModel, "is not part of the architecture as this decoder knows it")
+                .at(format!("tensor \"{name}\"")));
         }
         Ok(weights)
     }

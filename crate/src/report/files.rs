@@ -36,12 +36,9 @@ struct Metric {
 
 /// The metrics of one task's items, `acc` first.
 fn task_metrics(meta: &RunMeta, items: &[&ItemScore]) -> Vec<Metric> {
-    let of = |output_type: OutputType| -> Vec<&ItemScore> {
-        items.iter().copied().filter(|item| item.output_type == output_type).collect()
-    };
+    let of = |output_type: OutputType| -> Vec<&ItemScore> { items.iter().copied().filter(|item| item.output_type == output_type).collect() };
     let mut metrics = Vec::new();
-    let mut push =
-        |name, value, stderr, higher_is_better| metrics.push(Metric { name, value, stderr, higher_is_better });
+    let mut push = |name, value, stderr, higher_is_better| metrics.push(Metric { name, value, stderr, higher_is_better });
     let choices = of(OutputType::MultipleChoice);
     let whole = choice_metrics(&choices);
     for rule in Rule::ALL {
@@ -95,8 +92,7 @@ fn group_metrics(group: &Group, tasks: &[(&str, usize, Vec<Metric>)]) -> Vec<Met
     let Some((_, _, first)) = tasks.first() else { return Vec::new() };
     let combine = |metric: &Metric| {
         let find = |metrics: &[Metric]| metrics.iter().find(|other| other.name == metric.name).copied();
-        let parts: Option<Vec<(usize, Metric)>> =
-            tasks.iter().map(|(_, n, metrics)| Some((*n, find(metrics)?))).collect();
+        let parts: Option<Vec<(usize, Metric)>> = tasks.iter().map(|(_, n, metrics)| Some((*n, find(metrics)?))).collect();
         let parts = parts?;
         let n: usize = parts.iter().map(|(n, _)| n).sum();
         let (value, stderr) = if group.weight_by_size {
@@ -125,13 +121,11 @@ pub fn results_json(
     for item in &sorted.all {
         by_task.entry(&item.task).or_default().push(item);
     }
-    let tasks: Vec<(&str, usize, Vec<Metric>)> =
-        by_task.iter().map(|(task, items)| (*task, items.len(), task_metrics(meta, items))).collect();
+    let tasks: Vec<(&str, usize, Vec<Metric>)> = by_task.iter().map(|(task, items)| (*task, items.len(), task_metrics(meta, items))).collect();
     let mut results = Map::new();
     let mut higher_is_better = Map::new();
     let mut directions = |name: &str, metrics: &[Metric]| {
-        let directions: Map<String, Value> =
-            metrics.iter().map(|m| (m.name.to_owned(), json!(m.higher_is_better))).collect();
+        let directions: Map<String, Value> = metrics.iter().map(|m| (m.name.to_owned(), json!(m.higher_is_better))).collect();
         higher_is_better.insert(name.to_owned(), Value::Object(directions));
     };
     for (task, n, metrics) in &tasks {
@@ -199,10 +193,7 @@ pub fn results_json(
     out.insert("max_length".into(), json!(meta.max_length));
     if let Some(tokenizer) = &meta.tokenizer {
         for (key, token) in [("tokenizer_eos_token", &tokenizer.eos), ("tokenizer_bos_token", &tokenizer.bos)] {
-            out.insert(
-                key.into(),
-                token.as_ref().map_or(Value::Null, |token| json!([token.text, token.id.to_string()])),
-            );
+            out.insert(key.into(), token.as_ref().map_or(Value::Null, |token| json!([token.text, token.id.to_string()])));
         }
         out.insert("eot_token_id".into(), json!(tokenizer.eos.as_ref().map(|token| token.id)));
     }
@@ -274,14 +265,7 @@ fn task_hashes(sorted: &Sorted, docs: &[Doc]) -> Value {
 }
 
 /// What lm-eval does not have.
-fn own_part(
-    meta: &RunMeta,
-    report: &Report,
-    items: &[ItemScore],
-    unscored: &[Unscored],
-    failed: &[FailedItem],
-    options: &ReportOptions,
-) -> Value {
+fn own_part(meta: &RunMeta, report: &Report, items: &[ItemScore], unscored: &[Unscored], failed: &[FailedItem], options: &ReportOptions) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "meta": meta,
@@ -357,9 +341,7 @@ fn arguments(item: &ItemScore, doc: &Doc) -> Value {
         OutputType::MultipleChoice | OutputType::Loglikelihood => {
             doc.requests.iter().map(|request| pair(&request.context, &request.continuation)).collect()
         }
-        OutputType::LoglikelihoodRolling => {
-            doc.requests.iter().map(|request| json!({ "arg_0": request.continuation })).collect()
-        }
+        OutputType::LoglikelihoodRolling => doc.requests.iter().map(|request| json!({ "arg_0": request.continuation })).collect(),
     };
     if is_mutual_info(item) {
         arguments.extend(doc.requests.iter().map(|request| pair("", &request.continuation)));
@@ -369,8 +351,7 @@ fn arguments(item: &ItemScore, doc: &Doc) -> Value {
 
 /// Whether every choice was also scored without its context.
 fn is_mutual_info(item: &ItemScore) -> bool {
-    item.output_type == OutputType::MultipleChoice
-        && item.choices.iter().all(|choice| choice.loglikelihood_unconditional.is_some())
+    item.output_type == OutputType::MultipleChoice && item.choices.iter().all(|choice| choice.loglikelihood_unconditional.is_some())
 }
 
 /// What the model answered to each request, numbers as Python prints them.
@@ -463,8 +444,7 @@ fn python_repr(value: &Value) -> String {
         Value::String(text) => python_string_repr(text),
         Value::Array(values) => format!("[{}]", values.iter().map(python_repr).collect::<Vec<_>>().join(", ")),
         Value::Object(map) => {
-            let pairs: Vec<String> =
-                map.iter().map(|(k, v)| format!("{}: {}", python_string_repr(k), python_repr(v))).collect();
+            let pairs: Vec<String> = map.iter().map(|(k, v)| format!("{}: {}", python_string_repr(k), python_repr(v))).collect();
             format!("{{{}}}", pairs.join(", "))
         }
     }
@@ -526,11 +506,7 @@ pub fn items_csv(items: &[ItemScore], options: &ReportOptions) -> String {
 /// A CSV field, quoted where it has to be. Text that a spreadsheet would run as a formula gets an apostrophe in front.
 fn csv_field(field: &str) -> String {
     let is_number = field.parse::<f64>().is_ok() || field.split(' ').all(|part| part.parse::<f64>().is_ok());
-    let guarded = if !is_number && field.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        format!("'{field}")
-    } else {
-        field.to_owned()
-    };
+    let guarded = if !is_number && field.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{field}") } else { field.to_owned() };
     if guarded.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", guarded.replace('"', "\"\""))
     } else {
@@ -582,22 +558,14 @@ mod tests {
         assert_eq!(sample["arguments"]["gen_args_1"], json!({ "arg_0": "Q\nAnswer:", "arg_1": " B" }));
         assert_eq!(sample["resps"], json!([[["-1.5", "False"]], [["-1e-05", "False"]]]));
         assert_eq!(sample["filtered_resps"], json!([["-1.5", "False"], ["-1e-05", "False"]]));
-        assert_eq!(
-            sample["metrics"],
-            json!(["acc", "acc_norm", "acc_bytes", "acc_token", "exact_match", "brier_score"])
-        );
-        assert_eq!(
-            (&sample["acc"], &sample["filter"], &sample["doc"]["answer"]),
-            (&json!(0.0), &json!("none"), &json!(0))
-        );
+        assert_eq!(sample["metrics"], json!(["acc", "acc_norm", "acc_bytes", "acc_token", "exact_match", "brier_score"]));
+        assert_eq!((&sample["acc"], &sample["filter"], &sample["doc"]["answer"]), (&json!(0.0), &json!("none"), &json!(0)));
         assert_eq!(sample["evaltab"]["choices"][1]["token_ids"], json!([7]));
     }
 
     #[test]
     fn a_sample_without_its_doc_has_nulls_and_keeps_its_scores() {
-        let sample: Value =
-            serde_json::from_str(&samples_jsonl(&RunMeta::default(), &[letters(3, &[0.9, 0.1], 0)], &[]))
-                .expect("JSON");
+        let sample: Value = serde_json::from_str(&samples_jsonl(&RunMeta::default(), &[letters(3, &[0.9, 0.1], 0)], &[])).expect("JSON");
         assert_eq!((&sample["doc"], &sample["doc_hash"], &sample["acc"]), (&Value::Null, &Value::Null, &json!(1.0)));
     }
 
@@ -641,9 +609,7 @@ mod tests {
         assert_eq!(results["results"]["t"]["sample_len"], 2);
         assert_eq!(results["n-samples"]["t"], json!({ "original": 2, "effective": 2 }));
         assert_eq!(results["higher_is_better"]["t"]["brier_score"], false);
-        for key in
-            ["group_subtasks", "configs", "versions", "n-shot", "config", "model_name", "chat_template", "max_length"]
-        {
+        for key in ["group_subtasks", "configs", "versions", "n-shot", "config", "model_name", "chat_template", "max_length"] {
             assert!(results.get(key).is_some(), "{key}");
         }
         let own = &results["evaltab"];
@@ -659,12 +625,7 @@ mod tests {
 
     #[test]
     fn a_group_that_does_not_weigh_by_size_takes_the_plain_mean() {
-        let mut items = vec![
-            letters(0, &[0.9, 0.1], 0),
-            letters(1, &[0.9, 0.1], 0),
-            letters(2, &[0.9, 0.1], 1),
-            letters(3, &[0.9, 0.1], 0),
-        ];
+        let mut items = vec![letters(0, &[0.9, 0.1], 0), letters(1, &[0.9, 0.1], 0), letters(2, &[0.9, 0.1], 1), letters(3, &[0.9, 0.1], 0)];
         items.extend((4..6).map(|i| letters(i, &[0.9, 0.1], 1)));
         for item in &mut items[4..] {
             item.task = "u".to_owned();
@@ -681,10 +642,7 @@ mod tests {
             results_json(&meta, &items, &[], &[], &[], &ReportOptions::default())
         };
         // 3/4 and 0/2: by size 3/6, plain (.75 + 0)/2.
-        assert_eq!(
-            (&of(true)["groups"]["g"]["acc,none"], &of(false)["groups"]["g"]["acc,none"]),
-            (&json!(0.5), &json!(0.375))
-        );
+        assert_eq!((&of(true)["groups"]["g"]["acc,none"], &of(false)["groups"]["g"]["acc,none"]), (&json!(0.5), &json!(0.375)));
         assert_eq!((&of(true)["versions"]["g"], &of(true)["group_subtasks"]["g"]), (&json!(2.0), &json!(["t", "u"])));
         // √(.0625)/2: the second task's standard error is 0.
         assert_eq!(of(false)["groups"]["g"]["acc_stderr,none"], 0.125);
@@ -694,10 +652,7 @@ mod tests {
     fn likelihoods_are_written_as_lm_eval_writes_them() {
         let items = [text_item(0, OutputType::Loglikelihood, -2.0, 1, 4)];
         let sample: Value = serde_json::from_str(&samples_jsonl(&RunMeta::default(), &items, &[])).expect("JSON");
-        assert_eq!(
-            (&sample["perplexity"], &sample["acc"], &sample["metrics"]),
-            (&json!(-2.0), &json!(0), &json!(["perplexity", "acc"]))
-        );
+        assert_eq!((&sample["perplexity"], &sample["acc"], &sample["metrics"]), (&json!(-2.0), &json!(0), &json!(["perplexity", "acc"])));
         let items = [text_item(0, OutputType::LoglikelihoodRolling, -2.0, 3, 4)];
         let sample: Value = serde_json::from_str(&samples_jsonl(&RunMeta::default(), &items, &[])).expect("JSON");
         assert_eq!((&sample["word_perplexity"], &sample["filtered_resps"]), (&json!([-2.0, 3]), &json!(["-2.0"])));

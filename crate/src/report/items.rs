@@ -77,8 +77,7 @@ pub struct ItemDetail {
 pub fn item_columns(items: &[ItemScore], options: &ReportOptions) -> ItemColumns {
     let sorted = Sorted::new(items);
     let options = options.for_items(&sorted.multiple_choice);
-    let confidences: Vec<Option<Confident>> =
-        sorted.all.iter().map(|item| confident(item, options.confidence_rule, options.temperature)).collect();
+    let confidences: Vec<Option<Confident>> = sorted.all.iter().map(|item| confident(item, options.confidence_rule, options.temperature)).collect();
     let known: Vec<Confident> = confidences.iter().flatten().copied().collect();
     let mut bins = bin_indices(&known, options.n_bins, options.binning).into_iter();
     let picks: Vec<Option<&Pick>> = sorted.all.iter().map(|item| pick_of(item, options.rule)).collect();
@@ -114,11 +113,7 @@ pub fn item_detail(item: &ItemScore, options: &ReportOptions) -> ItemDetail {
             .iter()
             .filter_map(|pick| {
                 let score = pick.rule.score(choice)?;
-                Some(RuleScore {
-                    rule: pick.rule,
-                    score: Some(score).filter(|score| score.is_finite()),
-                    is_pick: pick.pick == position,
-                })
+                Some(RuleScore { rule: pick.rule, score: Some(score).filter(|score| score.is_finite()), is_pick: pick.pick == position })
             })
             .collect(),
         probability,

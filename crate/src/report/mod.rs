@@ -14,9 +14,7 @@ use crate::metrics::calibration::{calibration, Binning, Calibration, Calibration
 use crate::metrics::estimate::{mean, DetectableDifference, Interval, IntervalMethod, Mean, Proportion};
 use crate::metrics::groups::{breakdown, Aggregation, Breakdown, Group, MacroMean, Outcome};
 use crate::metrics::perplexity::{is_greedy, likelihood, rolling, LikelihoodResult, Perplexity, RollingResult};
-use crate::metrics::rules::{
-    chance, chance_corrected, choice_metrics, pick_of, rule_result, rule_table, ChoiceMetrics, RuleTable,
-};
+use crate::metrics::rules::{chance, chance_corrected, choice_metrics, pick_of, rule_result, rule_table, ChoiceMetrics, RuleTable};
 use crate::score::{BoundaryFlag, FailedItem, ItemScore, Rule};
 use crate::spec::{Precision, RunSpec};
 use crate::task::doc::{OutputType, Unscored};
@@ -436,13 +434,7 @@ impl<'a> Sorted<'a> {
 }
 
 /// Everything the page shows, from what is scored so far. The order of `items` does not matter.
-pub fn report(
-    meta: &RunMeta,
-    items: &[ItemScore],
-    unscored: &[Unscored],
-    failed: &[FailedItem],
-    options: &ReportOptions,
-) -> Report {
+pub fn report(meta: &RunMeta, items: &[ItemScore], unscored: &[Unscored], failed: &[FailedItem], options: &ReportOptions) -> Report {
     let sorted = Sorted::new(items);
     let options = options.for_items(&sorted.multiple_choice);
     let counts = counts(meta, &sorted, unscored.len(), failed.len());
@@ -467,11 +459,7 @@ pub fn report(
         .or_else(|| likelihood_headline(likelihood.as_ref()))
         .or_else(|| rolling_headline(rolling.as_ref()));
     let digest = loglikelihood_digest(items);
-    let published = options
-        .published
-        .as_ref()
-        .zip(headline.as_ref())
-        .map(|(published, headline)| published.compare(headline, meta, &options));
+    let published = options.published.as_ref().zip(headline.as_ref()).map(|(published, headline)| published.compare(headline, meta, &options));
     Report {
         report_version: REPORT_VERSION,
         engine_version: meta.engine_version().to_owned(),
@@ -507,8 +495,7 @@ pub fn report_bootstrap(items: &[ItemScore], options: &ReportOptions) -> Option<
 fn counts(meta: &RunMeta, sorted: &Sorted, n_unscored: usize, n_failed: usize) -> Counts {
     let n_scored = sorted.all.len();
     // A run in float32 throughout has no near ties to settle.
-    let is_settled =
-        |item: &&&ItemScore| meta.spec.precision == Precision::Default && item.precision == Precision::Float32;
+    let is_settled = |item: &&&ItemScore| meta.spec.precision == Precision::Default && item.precision == Precision::Float32;
     Counts {
         // Synthetic profiles have no plan.
         n_docs: meta.n_docs.max(n_scored + n_failed),
@@ -580,10 +567,7 @@ fn rolling_headline(result: Option<&RollingResult>) -> Option<Headline> {
     let result = result?;
     let Perplexity { value, stderr, interval } = result.word_perplexity;
     let mean = Mean { n: result.n, value, stderr, interval };
-    Some(Headline {
-        higher_is_better: false,
-        ..Headline::of_mean(HeadlineMetric::WordPerplexity, Aggregation::Micro, mean)
-    })
+    Some(Headline { higher_is_better: false, ..Headline::of_mean(HeadlineMetric::WordPerplexity, Aggregation::Micro, mean) })
 }
 
 impl Headline {
@@ -631,12 +615,8 @@ impl Headline {
 
     /// The same with what follows from the chance level.
     fn above(self, chance: f64) -> Self {
-        let corrected = |interval: Interval| {
-            Some(Interval {
-                low: chance_corrected(interval.low, chance)?,
-                high: chance_corrected(interval.high, chance)?,
-            })
-        };
+        let corrected =
+            |interval: Interval| Some(Interval { low: chance_corrected(interval.low, chance)?, high: chance_corrected(interval.high, chance)? });
         Self {
             chance: Some(chance),
             chance_corrected: chance_corrected(self.value, chance),
@@ -684,10 +664,7 @@ mod tests {
     fn the_digest_is_sha256_over_little_endian_sums_in_data_order() {
         // python3 -c "import hashlib, struct; print(hashlib.sha256(struct.pack('<4d', -1, -2.5, -0.125, -3)).hexdigest())"
         let expected = "76ca4543a2851c7d50865297ac4c17c3a0b62f9cb3d3cd525dffbf9160ee6764";
-        let items = [
-            item(0, vec![choice(-1.0, 1), choice(-2.5, 1)], &[0]),
-            item(1, vec![choice(-0.125, 1), choice(-3.0, 1)], &[0]),
-        ];
+        let items = [item(0, vec![choice(-1.0, 1), choice(-2.5, 1)], &[0]), item(1, vec![choice(-0.125, 1), choice(-3.0, 1)], &[0])];
         assert_eq!(loglikelihood_digest(&items), expected);
         let [first, second] = items;
         assert_eq!(loglikelihood_digest(&[second, first]), expected);
@@ -732,27 +709,15 @@ mod tests {
             &failed,
             &ReportOptions::default(),
         );
-        assert_eq!(
-            (report.counts.n_docs, report.counts.n_scored, report.counts.n_unscored, report.counts.n_failed),
-            (6, 4, 1, 1)
-        );
+        assert_eq!((report.counts.n_docs, report.counts.n_scored, report.counts.n_unscored, report.counts.n_failed), (6, 4, 1, 1));
         assert_eq!(report.headline.expect("docs").n, 4);
-        assert!(
-            report.protocol.paragraph.contains("1 rows could not be scored and 1 docs failed"),
-            "{}",
-            report.protocol.paragraph
-        );
+        assert!(report.protocol.paragraph.contains("1 rows could not be scored and 1 docs failed"), "{}", report.protocol.paragraph);
     }
 
     #[test]
     fn a_report_before_the_first_doc_is_empty() {
         let report = plain(&[], &ReportOptions::default());
-        assert!(
-            report.headline.is_none()
-                && report.rules.is_none()
-                && report.calibration.is_none()
-                && report.breakdown.is_none()
-        );
+        assert!(report.headline.is_none() && report.rules.is_none() && report.calibration.is_none() && report.breakdown.is_none());
         // SHA-256 of nothing.
         assert_eq!(report.loglikelihood_digest, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
@@ -770,8 +735,7 @@ mod tests {
 
     #[test]
     fn the_headline_of_texts_is_greediness_or_perplexity() {
-        let texts =
-            [text_item(0, OutputType::Loglikelihood, -1.0, 1, 4), text_item(1, OutputType::Loglikelihood, -3.0, 1, 4)];
+        let texts = [text_item(0, OutputType::Loglikelihood, -1.0, 1, 4), text_item(1, OutputType::Loglikelihood, -3.0, 1, 4)];
         let headline = plain(&texts, &ReportOptions::default()).headline.expect("docs");
         assert_eq!((headline.metric, headline.value, headline.chance), (HeadlineMetric::Greedy, 0.0, None));
         let documents = [text_item(0, OutputType::LoglikelihoodRolling, -6.0, 3, 12)];
@@ -797,8 +761,7 @@ mod tests {
         assert!((comparison.difference + 0.15).abs() < 1e-15);
         // Standard error √(.75 · .25/3) = .25.
         assert!((comparison.n_stderrs.expect("n > 1") + 0.6).abs() < 1e-12);
-        let parts: Vec<_> =
-            comparison.differences.iter().map(|d| (d.part, d.here.as_str(), d.published.as_str())).collect();
+        let parts: Vec<_> = comparison.differences.iter().map(|d| (d.part, d.here.as_str(), d.published.as_str())).collect();
         assert_eq!(parts, [(protocol::ProtocolPart::NumFewshot, "0", "5")]);
         assert!(comparison.unknown.contains(&protocol::ProtocolPart::Model));
     }
@@ -838,11 +801,7 @@ mod tests {
         meta.task.num_fewshot = 5;
         meta.data.name = "arc.jsonl".to_owned();
         meta.model = Some(ModelMeta {
-            file: FileMeta {
-                name: "m.gguf".to_owned(),
-                sha256: Some("0123456789abcdef".to_owned()),
-                ..FileMeta::default()
-            },
+            file: FileMeta { name: "m.gguf".to_owned(), sha256: Some("0123456789abcdef".to_owned()), ..FileMeta::default() },
             architecture: "llama".to_owned(),
             quantisation: "Q4_1".to_owned(),
             ..ModelMeta::default()
@@ -881,8 +840,7 @@ mod tests {
     fn the_drawer_shows_every_rules_score_and_pick() {
         let one = item(7, vec![choice(-2.0, 2), choice(-3.0, 9), choice(-9.0, 0)], &[1]);
         let detail = items::item_detail(&one, &ReportOptions::default());
-        let by_chars =
-            |i: usize| detail.choices[i].scores.iter().find(|score| score.rule == Rule::AccNorm).expect("a rule");
+        let by_chars = |i: usize| detail.choices[i].scores.iter().find(|score| score.rule == Rule::AccNorm).expect("a rule");
         assert_eq!((by_chars(0).score, by_chars(1).score, by_chars(2).score), (Some(-1.0), Some(-3.0 / 9.0), None));
         assert_eq!((by_chars(0).is_pick, by_chars(1).is_pick), (false, true));
         assert_eq!((detail.choices[1].letter.as_str(), detail.choices[1].is_gold), ("B", true));

@@ -106,21 +106,9 @@ impl PublishedNumber {
         let template = |is_used: bool| if is_used { "with chat template" } else { "without chat template" }.to_owned();
         let aggregation = |aggregation: Aggregation| aggregation_name(aggregation).to_owned();
         let parts = [
-            (
-                ProtocolPart::NumFewshot,
-                Some(meta.task.num_fewshot.to_string()),
-                self.num_fewshot.map(|n| n.to_string()),
-            ),
-            (
-                ProtocolPart::Model,
-                meta.model.as_ref().and_then(|model| model.is_instruct).map(model_kind),
-                self.is_instruct.map(model_kind),
-            ),
-            (
-                ProtocolPart::ChatTemplate,
-                Some(template(meta.spec.chat != ChatMode::Off)),
-                self.uses_chat_template.map(template),
-            ),
+            (ProtocolPart::NumFewshot, Some(meta.task.num_fewshot.to_string()), self.num_fewshot.map(|n| n.to_string())),
+            (ProtocolPart::Model, meta.model.as_ref().and_then(|model| model.is_instruct).map(model_kind), self.is_instruct.map(model_kind)),
+            (ProtocolPart::ChatTemplate, Some(template(meta.spec.chat != ChatMode::Off)), self.uses_chat_template.map(template)),
             (ProtocolPart::PromptStyle, meta.task.prompt_style.clone(), self.prompt_style.clone()),
             (ProtocolPart::Metric, Some(headline.metric.name().to_owned()), self.metric.clone()),
             (ProtocolPart::Aggregation, Some(aggregation(options.aggregation)), self.aggregation.map(aggregation)),
@@ -130,9 +118,7 @@ impl PublishedNumber {
         let mut unknown = Vec::new();
         for (part, here, published) in parts {
             match (here, published) {
-                (Some(here), Some(published)) if here != published => {
-                    differences.push(ProtocolDifference { part, here, published })
-                }
+                (Some(here), Some(published)) if here != published => differences.push(ProtocolDifference { part, here, published }),
                 (Some(_), Some(_)) => {}
                 (_, None) | (None, _) => unknown.push(part),
             }
@@ -162,20 +148,12 @@ fn aggregation_name(aggregation: Aggregation) -> &'static str {
 fn definition(metric: HeadlineMetric) -> &'static str {
     match metric {
         HeadlineMetric::Acc => "the choice with the highest summed log-likelihood counts as the answer",
-        HeadlineMetric::AccNorm => {
-            "the choice with the highest log-likelihood per character (code point) counts as the answer"
-        }
+        HeadlineMetric::AccNorm => "the choice with the highest log-likelihood per character (code point) counts as the answer",
         HeadlineMetric::AccBytes => "the choice with the highest log-likelihood per UTF-8 byte counts as the answer",
         HeadlineMetric::AccToken => "the choice with the highest log-likelihood per token counts as the answer",
-        HeadlineMetric::AccMutualInfo => {
-            "the choice whose log-likelihood gains most over that given the prefix token alone counts as the answer"
-        }
-        HeadlineMetric::AccMutualInfoAnswer => {
-            "the choice whose log-likelihood gains most over that given \"Answer:\" alone counts as the answer"
-        }
-        HeadlineMetric::GoldProbability => {
-            "mean probability of the true choices under a softmax of the log-likelihoods"
-        }
+        HeadlineMetric::AccMutualInfo => "the choice whose log-likelihood gains most over that given the prefix token alone counts as the answer",
+        HeadlineMetric::AccMutualInfoAnswer => "the choice whose log-likelihood gains most over that given \"Answer:\" alone counts as the answer",
+        HeadlineMetric::GoldProbability => "mean probability of the true choices under a softmax of the log-likelihoods",
         HeadlineMetric::Greedy => "a doc is right if the model would have written the continuation greedily",
         HeadlineMetric::WordPerplexity => "exp of the negative log-likelihood per whitespace-separated word",
     }
@@ -190,13 +168,7 @@ fn method_name(method: IntervalMethod) -> &'static str {
 }
 
 /// The card of a run.
-pub(super) fn protocol(
-    meta: &RunMeta,
-    counts: &Counts,
-    headline: Option<&Headline>,
-    options: &ReportOptions,
-    digest: &str,
-) -> Protocol {
+pub(super) fn protocol(meta: &RunMeta, counts: &Counts, headline: Option<&Headline>, options: &ReportOptions, digest: &str) -> Protocol {
     let mut facts = Vec::new();
     let mut fact = |name: &str, value: String| facts.push(Fact { name: name.to_owned(), value });
     if let Some(model) = &meta.model {
@@ -234,13 +206,7 @@ pub(super) fn protocol(
     if meta.max_length > 0 {
         fact("window", format!("{} tokens", meta.max_length));
     }
-    fact(
-        "docs",
-        format!(
-            "{} scored, {} unscored, {} failed, {} flagged",
-            counts.n_scored, counts.n_unscored, counts.n_failed, counts.n_flagged
-        ),
-    );
+    fact("docs", format!("{} scored, {} unscored, {} failed, {} flagged", counts.n_scored, counts.n_unscored, counts.n_failed, counts.n_flagged));
     if let Some(headline) = headline {
         fact("metric", format!("{}: {}", headline.metric.name(), definition(headline.metric)));
         fact("average", aggregation_name(headline.aggregation).to_owned());
@@ -319,17 +285,14 @@ fn number(x: f64) -> String {
 
 fn paragraph(meta: &RunMeta, counts: &Counts, headline: Option<&Headline>, digest: &str) -> String {
     let short = |sha256: &str| sha256.chars().take(12).collect::<String>();
-    let hash = |sha256: &Option<String>| {
-        sha256.as_deref().map_or(String::new(), |sha256| format!("sha256 {}…", short(sha256)))
-    };
+    let hash = |sha256: &Option<String>| sha256.as_deref().map_or(String::new(), |sha256| format!("sha256 {}…", short(sha256)));
     let mut text = String::new();
     match &meta.model {
         Some(model) => {
-            let details: Vec<String> =
-                [model.architecture.clone(), model.quantisation.clone(), hash(&model.file.sha256)]
-                    .into_iter()
-                    .filter(|detail| !detail.is_empty())
-                    .collect();
+            let details: Vec<String> = [model.architecture.clone(), model.quantisation.clone(), hash(&model.file.sha256)]
+                .into_iter()
+                .filter(|detail| !detail.is_empty())
+                .collect();
             text += &format!("{}{}", model.file.name, parenthesised(&details.join(", ")));
         }
         None => text += "A made-up model",
@@ -338,13 +301,7 @@ fn paragraph(meta: &RunMeta, counts: &Counts, headline: Option<&Headline>, diges
     if let Some(version) = &meta.task.version {
         text += &format!(" version {version}");
     }
-    text += &parenthesised(
-        &[meta.data.name.clone(), hash(&meta.data.sha256)]
-            .into_iter()
-            .filter(|s| !s.is_empty())
-            .collect::<Vec<_>>()
-            .join(", "),
-    );
+    text += &parenthesised(&[meta.data.name.clone(), hash(&meta.data.sha256)].into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join(", "));
     if let Some(headline) = headline {
         text += &format!(": {} = {}", headline.metric.name(), number(headline.value));
         let mut details = Vec::new();
@@ -370,21 +327,13 @@ fn paragraph(meta: &RunMeta, counts: &Counts, headline: Option<&Headline>, diges
     if meta.model.is_none() {
         return text + "No model was run.";
     }
-    text += &format!(
-        "{}; {}; {}",
-        capitalised(&subset_in_words(&meta.spec.subset)),
-        shots_in_words(meta),
-        chat_in_words(meta)
-    );
+    text += &format!("{}; {}; {}", capitalised(&subset_in_words(&meta.spec.subset)), shots_in_words(meta), chat_in_words(meta));
     if let Some(style) = &meta.task.prompt_style {
         text += &format!("; prompt style {style}");
     }
     text += ". ";
     if counts.n_unscored + counts.n_failed > 0 {
-        text += &format!(
-            "{} rows could not be scored and {} docs failed; neither is counted. ",
-            counts.n_unscored, counts.n_failed
-        );
+        text += &format!("{} rows could not be scored and {} docs failed; neither is counted. ", counts.n_unscored, counts.n_failed);
     }
     if counts.n_scored < counts.n_docs {
         text += &format!("The run is not finished: {} of {} docs. ", counts.n_scored, counts.n_docs);

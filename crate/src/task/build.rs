@@ -145,9 +145,7 @@ pub fn build(files: &Files, spec: &RunSpec, chat: Option<&ChatTemplate>) -> Resu
     let chat = match (spec.chat, chat) {
         (ChatMode::Off, _) => None,
         (mode, Some(template)) => Some((template, mode)),
-        (_, None) => {
-            return Err(EvalError::new(ErrorKind::RunSpec, "the model has no chat template").at("setting \"chat\""))
-        }
+        (_, None) => return Err(EvalError::new(ErrorKind::RunSpec, "the model has no chat template").at("setting \"chat\"")),
     };
     let categories: Vec<_> = files.data.rows.iter().map(|row| category(&row.value)).collect();
     let chosen = subset::positions(&spec.subset, &categories);
@@ -275,13 +273,7 @@ struct Part<'a> {
 
 type Docs = (Vec<Doc>, Vec<Unscored>);
 
-fn docs(
-    config: &TaskConfig,
-    files: &Files,
-    spec: &RunSpec,
-    chat: Option<(&ChatTemplate, ChatMode)>,
-    rows: &Chooser,
-) -> Result<Docs> {
+fn docs(config: &TaskConfig, files: &Files, spec: &RunSpec, chat: Option<(&ChatTemplate, ChatMode)>, rows: &Chooser) -> Result<Docs> {
     let data = Processed::new(&files.data, config)?;
     let shots = files.fewshot.as_ref().map(|rows| Processed::new(rows, config)).transpose()?;
     let own = config.fewshot_config.as_ref();
@@ -305,9 +297,7 @@ fn docs(
         let (task, pool) = match (rows.scope, category) {
             (Scope::BySubject, Some(subject)) => (presets::subject_task(&config.task, subject), of(subject)),
             // Examples of a file without categories are everyone's, and so are inline ones.
-            (Scope::Only(name), _) if pool_rows.iter().any(|row| self::category(row).is_some()) => {
-                (config.task.clone(), of(name))
-            }
+            (Scope::Only(name), _) if pool_rows.iter().any(|row| self::category(row).is_some()) => (config.task.clone(), of(name)),
             _ => (config.task.clone(), pool_rows.clone()),
         };
         Part { task, n_rows: 0, pool: Pool::new(pool, sampler, own_row, spec.fewshot_seed) }

@@ -23,9 +23,7 @@ pub const ORIGINAL_PAGE: &str = "preprocess_wikitext.process_results";
 /// `ErrorKind::TaskConfig` for one that is not built in.
 pub fn check_results(config: &TaskConfig) -> Result<()> {
     match &config.process_results {
-        Some(Function(name)) if name != GOLD_PROBABILITY && name != ORIGINAL_PAGE => {
-            Err(unknown("process_results", name))
-        }
+        Some(Function(name)) if name != GOLD_PROBABILITY && name != ORIGINAL_PAGE => Err(unknown("process_results", name)),
         _ => Ok(()),
     }
 }
@@ -116,37 +114,18 @@ fn detokenized(page: &str) -> String {
         ]
     });
     static DIGIT: LazyLock<Regex> = LazyLock::new(|| Regex::new("/' [0-9]/").expect("a constant pattern"));
-    let replaced =
-        |text: String, pairs: &[(&str, &str)]| pairs.iter().fold(text, |text, (from, to)| text.replace(from, to));
+    let replaced = |text: String, pairs: &[(&str, &str)]| pairs.iter().fold(text, |text, (from, to)| text.replace(from, to));
     // lm-eval's replacement is the literal text "/'[0-9]/".
     let mut text = DIGIT.replace_all(&page.replace("s '", "s'"), "/'[0-9]/").into_owned();
     text = replaced(
         text,
-        &[
-            (" @-@ ", "-"),
-            (" @,@ ", ","),
-            (" @.@ ", "."),
-            (" : ", ": "),
-            (" ; ", "; "),
-            (" . ", ". "),
-            (" ! ", "! "),
-            (" ? ", "? "),
-            (" , ", ", "),
-        ],
+        &[(" @-@ ", "-"), (" @,@ ", ","), (" @.@ ", "."), (" : ", ": "), (" ; ", "; "), (" . ", ". "), (" ! ", "! "), (" ? ", "? "), (" , ", ", ")],
     );
     for (pattern, by) in PAIRS.iter() {
         text = pattern.replace_all(&text, *by).into_owned();
     }
-    let last = [
-        ("= = = =", "===="),
-        ("= = =", "==="),
-        ("= =", "=="),
-        (" \u{b0} ", "\u{b0}"),
-        (" \n", "\n"),
-        ("\n ", "\n"),
-        (" N ", " 1 "),
-        (" 's", "'s"),
-    ];
+    let last =
+        [("= = = =", "===="), ("= = =", "==="), ("= =", "=="), (" \u{b0} ", "\u{b0}"), (" \n", "\n"), ("\n ", "\n"), (" N ", " 1 "), (" 's", "'s")];
     replaced(text, &last)
 }
 

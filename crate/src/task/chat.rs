@@ -50,9 +50,7 @@ impl ChatTemplate {
         let mut env = python_environment();
         env.set_trim_blocks(true);
         env.set_lstrip_blocks(true);
-        env.add_function("raise_exception", |message: String| -> Result<String, Error> {
-            Err(Error::new(JinjaError::InvalidOperation, message))
-        });
+        env.add_function("raise_exception", |message: String| -> Result<String, Error> { Err(Error::new(JinjaError::InvalidOperation, message)) });
         let (bos_token, eos_token) = (&self.bos_token, &self.eos_token);
         let nothing = || minijinja::Value::from(());
         let variables = context! {
@@ -64,8 +62,7 @@ impl ChatTemplate {
 
 /// The source with transformers' `{% generation %}`, which marks the assistant's text and writes nothing, as an `if` that holds.
 fn without_generation(source: &str) -> Cow<'_, str> {
-    static BLOCK: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\{%(-?)\s*(end)?generation\s*(-?)%\}").expect("a constant pattern"));
+    static BLOCK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{%(-?)\s*(end)?generation\s*(-?)%\}").expect("a constant pattern"));
     BLOCK.replace_all(source, |found: &Captures| {
         let statement = if found.get(2).is_some() { "endif" } else { "if true" };
         format!("{{%{} {statement} {}%}}", &found[1], &found[3])
@@ -100,8 +97,7 @@ mod tests {
 
     #[test]
     fn a_template_may_refuse() {
-        let source =
-            "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}ok";
+        let source = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}ok";
         let refused = template(source).render(&[message("system", "s")]).expect_err("refused");
         assert!(refused.message.contains("System role not supported"), "{refused}");
         assert_eq!(template(source).render(&[message("user", "u")]).as_deref(), Ok("ok"));

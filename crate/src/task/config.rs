@@ -271,8 +271,7 @@ fn blank_line() -> String {
 }
 
 /// Fields of lm-eval that cannot work here.
-const UNSUPPORTED: [&str; 6] =
-    ["custom_dataset", "doc_to_image", "doc_to_audio", "unsafe_code", "use_prompt", "gen_prefix"];
+const UNSUPPORTED: [&str; 6] = ["custom_dataset", "doc_to_image", "doc_to_audio", "unsafe_code", "use_prompt", "gen_prefix"];
 
 /// Fields of `TaskConfig`, as in YAML.
 const KNOWN: [&str; 28] = [
@@ -320,8 +319,7 @@ pub fn mapping(yaml: &str, includes: &BTreeMap<String, String>) -> Result<Mappin
 }
 
 fn merged(yaml: &str, includes: &BTreeMap<String, String>, depth: usize) -> Result<Mapping> {
-    let value: Value = serde_yaml_ng::from_str(yaml)
-        .map_err(|e| EvalError::new(ErrorKind::TaskConfig, format!("not YAML: {e}")).at("task YAML"))?;
+    let value: Value = serde_yaml_ng::from_str(yaml).map_err(|e| EvalError::new(ErrorKind::TaskConfig, format!("not YAML: {e}")).at("task YAML"))?;
     match value {
         Value::Mapping(fields) => with_includes(fields, includes, depth),
         _ => Err(EvalError::new(ErrorKind::TaskConfig, "YAML is not a mapping of fields").at("task YAML")),
@@ -389,11 +387,10 @@ impl TaskConfig {
                 one.insert(name.into(), value.into());
             }
             one.insert(name.clone(), value.clone());
-            serde_yaml_ng::from_value::<Self>(Value::Mapping(one))
-                .map_err(|e| config_error(name.as_str().unwrap_or_default(), e.to_string()))?;
+            serde_yaml_ng::from_value::<Self>(Value::Mapping(one)).map_err(|e| config_error(name.as_str().unwrap_or_default(), e.to_string()))?;
         }
-        let config: Self = serde_yaml_ng::from_value(Value::Mapping(fields))
-            .map_err(|e| EvalError::new(ErrorKind::TaskConfig, e.to_string()).at("task YAML"))?;
+        let config: Self =
+            serde_yaml_ng::from_value(Value::Mapping(fields)).map_err(|e| EvalError::new(ErrorKind::TaskConfig, e.to_string()).at("task YAML"))?;
         config.check()?;
         Ok(config)
     }
@@ -482,7 +479,8 @@ impl TaskConfig {
 mod tests {
     use super::*;
 
-    const ARC: &str = "task: arc\noutput_type: multiple_choice\ndoc_to_text: \"Q: {{question}}\"\ndoc_to_choice: \"{{choices.text}}\"\ndoc_to_target: 0\n";
+    const ARC: &str =
+        "task: arc\noutput_type: multiple_choice\ndoc_to_text: \"Q: {{question}}\"\ndoc_to_choice: \"{{choices.text}}\"\ndoc_to_target: 0\n";
 
     fn read(yaml: &str) -> Result<TaskConfig> {
         TaskConfig::from_yaml(yaml, &BTreeMap::new())
@@ -503,12 +501,9 @@ mod tests {
         assert_eq!(message("use_prompt: x\n"), "task_config: field \"use_prompt\": is not supported");
         assert!(message("num_fewshot: many\n").starts_with("task_config: field \"num_fewshot\": "));
         assert!(message("metric_list:\n  - metric: bleu\n").contains("metric \"bleu\" is not supported"));
-        let config = read(&format!("{ARC}metric_list:\n  - metric: acc\n  - metric: f1\n    average: macro\n"))
-            .expect("a config");
+        let config = read(&format!("{ARC}metric_list:\n  - metric: acc\n  - metric: f1\n    average: macro\n")).expect("a config");
         assert_eq!((config.metrics().len(), config.warnings()), (1, vec!["metric \"f1\" is not computed".to_owned()]));
-        assert!(
-            message("filter_list:\n  - name: x\n    filter:\n      - function: regex\n").contains("filter \"regex\"")
-        );
+        assert!(message("filter_list:\n  - name: x\n    filter:\n      - function: regex\n").contains("filter \"regex\""));
         assert!(read("task: x\ndoc_to_text: a\n").expect_err("generates").message.starts_with("generate_until"));
         assert!(read("- a\n").is_err() && read("a: [\n").is_err());
     }

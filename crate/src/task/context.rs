@@ -74,14 +74,7 @@ fn row_error(message: impl Into<String>) -> EvalError {
 impl<'a> Prompter<'a> {
     /// `first` is the row that decides whether the task has several contexts a doc, as in lm-eval.
     pub fn new(config: &'a TaskConfig, columns: BTreeSet<&'a str>, first: &Value) -> Self {
-        let mut prompter = Self {
-            config,
-            columns,
-            multiple_input: false,
-            system_instruction: None,
-            chat: None,
-            templates: Templates::default(),
-        };
+        let mut prompter = Self { config, columns, multiple_input: false, system_instruction: None, chat: None, templates: Templates::default() };
         // A first row that fails here fails again, with its line, when its turn comes.
         let text = prompter.value("doc_to_text", &config.doc_to_text, &Variables::new(first));
         let text = text.map(|text| prompter.with_digits(text));
@@ -96,19 +89,15 @@ impl<'a> Prompter<'a> {
                 let value = variables.row.get(column).cloned();
                 value.ok_or_else(|| row_error(format!("the row has no field \"{column}\"")))
             }
-            Field::Text(template) if name == "doc_to_choice" => {
-                self.templates.value(template, &variables.jinja, Literal::Read).and_then(json)
-            }
-            Field::Text(template) => {
-                self.templates.value(template, &variables.jinja, Literal::Text).and_then(|value| {
-                    let is_list = value.kind() == minijinja::value::ValueKind::Seq;
-                    if is_list {
-                        json(value)
-                    } else {
-                        Ok(Value::String(to_text(&value)))
-                    }
-                })
-            }
+            Field::Text(template) if name == "doc_to_choice" => self.templates.value(template, &variables.jinja, Literal::Read).and_then(json),
+            Field::Text(template) => self.templates.value(template, &variables.jinja, Literal::Text).and_then(|value| {
+                let is_list = value.kind() == minijinja::value::ValueKind::Seq;
+                if is_list {
+                    json(value)
+                } else {
+                    Ok(Value::String(to_text(&value)))
+                }
+            }),
             Field::Index(index) => Ok(Value::from(*index)),
             Field::List(items) => Ok(Value::from(items.clone())),
             Field::Function(function) => builtin::call(name, function, variables.row),
@@ -214,8 +203,7 @@ impl<'a> Prompter<'a> {
 
     /// The turns before the question, and the question, as one text.
     fn joined(&self, before: &[Turn], question: &str) -> Result<String> {
-        let text =
-            |turns: &[Turn]| turns.iter().flat_map(|turn| [&*turn.content, &*turn.delimiter]).collect::<String>();
+        let text = |turns: &[Turn]| turns.iter().flat_map(|turn| [&*turn.content, &*turn.delimiter]).collect::<String>();
         let Some((template, mode)) = self.chat else {
             return Ok(text(before) + question);
         };
@@ -271,14 +259,12 @@ impl<'a> Prompter<'a> {
             let Value::String(continuation) = &target else {
                 return Err(row_error(format!("is {}, not a text", kind(&target))).at("field \"doc_to_target\""));
             };
-            let (request, choices) =
-                (Request { context, continuation: continuation.clone() }, vec![continuation.clone()]);
+            let (request, choices) = (Request { context, continuation: continuation.clone() }, vec![continuation.clone()]);
             return Ok(Prompted { requests: vec![request], choices, gold: Vec::new(), target });
         };
         let choices = self.choices(choice_field, &variables)?;
         if choices.len() < 2 {
-            return Err(row_error(format!("multiple choice needs two choices or more, found {}", choices.len()))
-                .at("field \"doc_to_choice\""));
+            return Err(row_error(format!("multiple choice needs two choices or more, found {}", choices.len())).at("field \"doc_to_choice\""));
         }
         let delimiter = if self.chat.is_some() { "" } else { config.target_delimiter.as_str() };
         let (requests, gold) = if self.multiple_input {

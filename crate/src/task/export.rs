@@ -139,8 +139,7 @@ fn group_value(group: &Group, groups: &[Group], tasks: &BTreeSet<String>) -> Opt
 /// Comment lines: the command, and what it needs besides.
 fn header(set: &TaskSet, spec: &RunSpec) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
-    let mut command =
-        format!("lm_eval --model vllm --model_args pretrained=NAME --include_path . --tasks {}", set.name());
+    let mut command = format!("lm_eval --model vllm --model_args pretrained=NAME --include_path . --tasks {}", set.name());
     if set.num_fewshot > 0 {
         // The fourth seed is the few-shot sampler's.
         let _ = write!(command, " --seed 0,1234,1234,{}", spec.fewshot_seed);
@@ -231,10 +230,7 @@ def {name}():
 "#,
         max_tokens = longest + 8,
     );
-    Ok(vec![
-        ExportFile { name: format!("{name}.py"), text },
-        ExportFile { name: format!("{name}.samples.jsonl"), text: json_lines(samples.iter()) },
-    ])
+    Ok(vec![ExportFile { name: format!("{name}.py"), text }, ExportFile { name: format!("{name}.samples.jsonl"), text: json_lines(samples.iter()) }])
 }
 
 #[cfg(test)]
@@ -303,12 +299,8 @@ mod tests {
         assert_eq!(names(&out), expected);
         assert_eq!(out[5].text.lines().count(), 2);
         assert!(out[0].text.contains(r#"--samples '{"mmlu_anatomy":[0],"mmlu_virology":[0]}'"#), "{}", out[0].text);
-        let values: Vec<Value> =
-            out[..4].iter().map(|file| serde_yaml_ng::from_str(&file.text).expect("YAML")).collect();
-        assert_eq!(
-            (values[0]["task"].as_sequence().map(Vec::len), &values[0]["metadata"]["version"]),
-            (Some(2), &2.into())
-        );
+        let values: Vec<Value> = out[..4].iter().map(|file| serde_yaml_ng::from_str(&file.text).expect("YAML")).collect();
+        assert_eq!((values[0]["task"].as_sequence().map(Vec::len), &values[0]["metadata"]["version"]), (Some(2), &2.into()));
         assert_eq!(values[1]["task"][0], "mmlu_anatomy");
         assert_eq!(values[3]["dataset_kwargs"]["data_files"]["test"], "mmlu_anatomy.jsonl");
     }
@@ -321,8 +313,7 @@ mod tests {
         assert_eq!(names(&out), ["mmlu.py", "mmlu.samples.jsonl"]);
         let sample: serde_json::Value = serde_json::from_str(&out[1].text).expect("JSON");
         assert_eq!((&sample["target"][0], &sample["id"]), (&"C".into(), &"mmlu_anatomy:0".into()));
-        let files =
-            self::files("{\"sentence\": \"a _ b\", \"option1\": \"x\", \"option2\": \"y\", \"answer\": \"1\"}\n");
+        let files = self::files("{\"sentence\": \"a _ b\", \"option1\": \"x\", \"option2\": \"y\", \"answer\": \"1\"}\n");
         assert!(inspect(&build(&files, &RunSpec::default(), None).expect("a set")).is_err());
     }
 }

@@ -160,8 +160,7 @@ impl Members {
 mod tests {
     use super::*;
 
-    const BASE: &str =
-        "output_type: multiple_choice\ndoc_to_text: question\ndoc_to_choice: choices\ndoc_to_target: answer\n";
+    const BASE: &str = "output_type: multiple_choice\ndoc_to_text: question\ndoc_to_choice: choices\ndoc_to_target: answer\n";
 
     fn of(yaml: &str, files: &[(&str, String)]) -> Result<Members> {
         let includes = files.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
@@ -174,14 +173,16 @@ mod tests {
             ("base", BASE.to_owned()),
             ("a.yaml", "include: base\ntask: a\ntag: letters\n".to_owned()),
             ("b.yaml", "include: base\ntask: b\ntag: [x, letters]\n".to_owned()),
-            ("in.yaml", "group: inner\ngroup_alias: Inner\ntask: [letters]\naggregate_metric_list:\n  - metric: acc\n    weight_by_size: false\n".to_owned()),
+            (
+                "in.yaml",
+                "group: inner\ngroup_alias: Inner\ntask: [letters]\naggregate_metric_list:\n  - metric: acc\n    weight_by_size: false\n".to_owned(),
+            ),
         ];
         let yaml = "group: outer\ntask:\n  - inner\n  - task: c\n    output_type: multiple_choice\n    doc_to_text: q\n    doc_to_choice: [x, y]\n    doc_to_target: 0\n  - task: a\n    num_fewshot: 3\nmetadata:\n  version: 2\n";
         let members = of(yaml, &files).expect("a group");
         let names: Vec<_> = members.tasks.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
-        let groups: Vec<_> =
-            members.groups.iter().map(|g| (g.name.as_str(), g.alias.as_str(), g.weight_by_size)).collect();
+        let groups: Vec<_> = members.groups.iter().map(|g| (g.name.as_str(), g.alias.as_str(), g.weight_by_size)).collect();
         assert_eq!(groups, [("outer", "outer", true), ("inner", "Inner", false)]);
         assert_eq!(members.groups[0].members, ["inner", "c", "a"]);
         assert_eq!(members.groups[0].version.as_deref(), Some("2"));
@@ -193,7 +194,6 @@ mod tests {
         assert!(message("group: g\ntask: [nowhere]\n").contains("task \"nowhere\" is in no file that was given"));
         assert!(message("group: g\ntask: []\n").contains("has no task"));
         assert!(message("group: g\nfoo: 1\n").contains("field \"foo\": unknown field of a group"));
-        assert!(message("group: g\ntask: []\naggregate_metric_list:\n  metric: acc\n  aggregation: median\n")
-            .contains("median"));
+        assert!(message("group: g\ntask: []\naggregate_metric_list:\n  metric: acc\n  aggregation: median\n").contains("median"));
     }
 }

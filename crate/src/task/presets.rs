@@ -49,16 +49,10 @@ struct Expressions {
 }
 
 const PLAIN: Option<Expressions> = Some(Expressions { question: "question", choices: "choices", target: None });
-const LABELLED: Option<Expressions> = Some(Expressions {
-    question: "question",
-    choices: "choices.text",
-    target: Some("{{choices.label.index(answerKey)}}"),
-});
-const STEM: Option<Expressions> = Some(Expressions {
-    question: "question_stem",
-    choices: "choices.text",
-    target: Some("{{choices.label.index(answerKey.lstrip())}}"),
-});
+const LABELLED: Option<Expressions> =
+    Some(Expressions { question: "question", choices: "choices.text", target: Some("{{choices.label.index(answerKey)}}") });
+const STEM: Option<Expressions> =
+    Some(Expressions { question: "question_stem", choices: "choices.text", target: Some("{{choices.label.index(answerKey.lstrip())}}") });
 
 macro_rules! yaml {
     ($name:literal) => {
@@ -71,36 +65,18 @@ const GENERIC: &str = "multiple_choice";
 
 /// In the order in which rows are held against them: the first whose fields are all there is theirs.
 const PRESETS: [Preset; 16] = [
-    preset(
-        "hellaswag",
-        "HellaSwag",
-        &["activity_label", "ctx_a", "ctx_b", "endings", "label"],
-        yaml!("hellaswag"),
-        None,
-    ),
+    preset("hellaswag", "HellaSwag", &["activity_label", "ctx_a", "ctx_b", "endings", "label"], yaml!("hellaswag"), None),
     preset("piqa", "PIQA", &["goal", "sol1", "sol2", "label"], yaml!("piqa"), None),
     preset("winogrande", "WinoGrande", &["sentence", "option1", "option2", "answer"], yaml!("winogrande"), None),
     preset("truthfulqa_mc1", "TruthfulQA mc1", &["question", "mc1_targets"], yaml!("truthfulqa_mc1"), None),
     preset("truthfulqa_mc2", "TruthfulQA mc2", &["question", "mc2_targets"], yaml!("truthfulqa_mc2"), None),
     preset("boolq", "BoolQ", &["question", "passage", "label"], yaml!("boolq"), None),
-    preset(
-        "commonsense_qa",
-        "CommonsenseQA",
-        &["question", "question_concept", "choices", "answerKey"],
-        yaml!("commonsense_qa"),
-        LABELLED,
-    ),
+    preset("commonsense_qa", "CommonsenseQA", &["question", "question_concept", "choices", "answerKey"], yaml!("commonsense_qa"), LABELLED),
     preset("openbookqa", "OpenBookQA", &["question_stem", "choices", "answerKey"], yaml!("openbookqa"), STEM),
     preset("arc_easy", "ARC-Easy", &["question", "choices", "answerKey"], yaml!("arc_easy"), LABELLED),
     preset("arc_challenge", "ARC-Challenge", &["question", "choices", "answerKey"], yaml!("arc_challenge"), LABELLED),
     preset("mmlu", "MMLU", &["question", "subject", "choices", "answer"], yaml!("mmlu"), PLAIN),
-    preset(
-        "mmlu_continuation",
-        "MMLU, full answers",
-        &["question", "subject", "choices", "answer"],
-        yaml!("mmlu_continuation"),
-        PLAIN,
-    ),
+    preset("mmlu_continuation", "MMLU, full answers", &["question", "subject", "choices", "answer"], yaml!("mmlu_continuation"), PLAIN),
     preset(GENERIC, "Multiple choice", &["question", "choices", "answer"], yaml!("style_mmlu"), PLAIN),
     preset("wikitext", "WikiText", &["page"], yaml!("wikitext"), None),
     preset("lambada_openai", "LAMBADA", &["text"], yaml!("lambada_openai"), None),
@@ -263,10 +239,7 @@ fn config(preset: &Preset, rows: &Rows, style: Option<&str>) -> Result<TaskConfi
 /// A style with a shape's expressions.
 fn filled(yaml: &str, expressions: Expressions, target: &str, has_subject: bool) -> String {
     let about = if has_subject { " about {{subject.replace('_', ' ')}}" } else { "" };
-    yaml.replace("QUESTION", expressions.question)
-        .replace("CHOICES", expressions.choices)
-        .replace("TARGET", target)
-        .replace("ABOUT", about)
+    yaml.replace("QUESTION", expressions.question).replace("CHOICES", expressions.choices).replace("TARGET", target).replace("ABOUT", about)
 }
 
 /// What the `answer` of generic rows is.
@@ -321,9 +294,7 @@ impl AnswerKind {
 /// The kind that reads the most rows; letters before texts before digits.
 fn answer_kind(rows: &Rows) -> AnswerKind {
     let n_read = |kind: AnswerKind| {
-        let reads = |row: &&super::rows::Row| {
-            kind.reads(&row.value["answer"], row.value["choices"].as_array().map_or(&[][..], |choices| choices))
-        };
+        let reads = |row: &&super::rows::Row| kind.reads(&row.value["answer"], row.value["choices"].as_array().map_or(&[][..], |choices| choices));
         rows.rows.iter().filter(reads).count()
     };
     let kinds = [AnswerKind::Index, AnswerKind::Letter, AnswerKind::Text, AnswerKind::Digits];
@@ -460,8 +431,7 @@ mod tests {
     #[test]
     fn every_preset_and_style_is_a_config() {
         for info in presets() {
-            let config =
-                TaskConfig::from_yaml(&info.yaml, &BTreeMap::new()).unwrap_or_else(|e| panic!("{}: {e}", info.name));
+            let config = TaskConfig::from_yaml(&info.yaml, &BTreeMap::new()).unwrap_or_else(|e| panic!("{}: {e}", info.name));
             assert_eq!(config.task, info.name);
         }
         let rows = rows(r#"{"question": "q", "choices": ["a", "b"], "answer": 1}"#);
@@ -484,9 +454,7 @@ mod tests {
             Field::Text(text) => text,
             other => panic!("{other:?}"),
         };
-        let row = |choices: &str, answer: &str| {
-            format!("{{\"question\": \"q\", \"choices\": {choices}, \"answer\": {answer}}}\n")
-        };
+        let row = |choices: &str, answer: &str| format!("{{\"question\": \"q\", \"choices\": {choices}, \"answer\": {answer}}}\n");
         assert_eq!(target(&row("[\"x\", \"y\"]", "1")), "{{answer}}");
         let letters = "{{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.index(answer.strip().upper())}}";
         assert_eq!(target(&row("[\"x\", \"y\"]", "\"b\"")), letters);

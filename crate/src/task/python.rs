@@ -138,8 +138,7 @@ mod tests {
     #[test]
     fn values_look_as_in_python() {
         // python3 -c 'print([None, True, 1.0, 1e-05, 1e16, 0.0001, 123456789012345.6, "it\x27s", "\"\x27\n\xa0\u2028\x07é"])'
-        let value =
-            json!([null, true, 1.0, 1e-5, 1e16, 0.0001, 123456789012345.6, "it's", "\"'\n\u{a0}\u{2028}\u{7}é"]);
+        let value = json!([null, true, 1.0, 1e-5, 1e16, 0.0001, 123456789012345.6, "it's", "\"'\n\u{a0}\u{2028}\u{7}é"]);
         let expected = r#"[None, True, 1.0, 1e-05, 1e+16, 0.0001, 123456789012345.6, "it's", '"\'\n\xa0\u2028\x07é']"#;
         assert_eq!(repr(&value), expected);
         assert_eq!(str_of(&json!("as it is")), "as it is");

@@ -12,16 +12,18 @@ use serde_json::Value;
 /// # Errors
 /// `TaskFormat`, at the line, where a row has no list of choices to rotate.
 pub fn rotated(rows: &Rows, shift: usize) -> Result<Rows> {
-    let rotate = |row: &Row| {
-        let mut value = row.value.clone();
-        let done = rotate_list(&mut value, "choices", "answer", shift)
-            .or_else(|| rotate_list(&mut value, "endings", "label", shift))
-            .or_else(|| rotate_labelled(&mut value, shift));
-        match done {
-            Some(()) => Ok(Row { value, ..row.clone() }),
-            None => Err(EvalError::new(ErrorKind::TaskFormat, "the row has no list of choices to put into another order").at(format!("line {}", row.line))),
-        }
-    };
+    let rotate =
+        |row: &Row| {
+            let mut value = row.value.clone();
+            let done = rotate_list(&mut value, "choices", "answer", shift)
+                .or_else(|| rotate_list(&mut value, "endings", "label", shift))
+                .or_else(|| rotate_labelled(&mut value, shift));
+            match done {
+                Some(()) => Ok(Row { value, ..row.clone() }),
+                None => Err(EvalError::new(ErrorKind::TaskFormat, "the row has no list of choices to put into another order")
+                    .at(format!("line {}", row.line))),
+            }
+        };
     Ok(Rows { rows: rows.rows.iter().map(rotate).collect::<Result<_>>()?, ..rows.clone() })
 }
 

@@ -261,8 +261,7 @@ mod tests {
 
     #[test]
     fn mmlus_own_csv_becomes_the_hubs_row() {
-        let rows =
-            read("data/high_school_physics_test.csv", "\"Which, if\n\"\"any\"\"?\",0,\"1,5\",2,3,B\nTwo?,a,b,c,d,D\n");
+        let rows = read("data/high_school_physics_test.csv", "\"Which, if\n\"\"any\"\"?\",0,\"1,5\",2,3,B\nTwo?,a,b,c,d,D\n");
         assert_eq!(
             rows.rows[0].value.to_string(),
             r#"{"question":"Which, if\n\"any\"?","subject":"high_school_physics","choices":["0","1,5","2","3"],"answer":1}"#

@@ -132,8 +132,7 @@ fn replace(text: &str, old: &str, new: &str, count: Option<usize>) -> String {
 
 /// Python's `re.sub`; without look-around and back-references in the pattern.
 fn regex_replace(text: &str, pattern: &str, replacement: &str, count: Option<usize>) -> Result<String, Error> {
-    let regex = Regex::new(pattern)
-        .map_err(|e| Error::new(JinjaError::InvalidOperation, format!("regex_replace: pattern {pattern}: {e}")))?;
+    let regex = Regex::new(pattern).map_err(|e| Error::new(JinjaError::InvalidOperation, format!("regex_replace: pattern {pattern}: {e}")))?;
     let groups = Regex::new(r"\\g<(\w+)>|\\(\d+)").expect("a constant pattern");
     let escaped = replacement.replace('$', "$$");
     let replacement = groups.replace_all(&escaped, "$${$1$2}").replace("\\n", "\n").replace("\\\\", "\\");
@@ -150,8 +149,7 @@ fn single_expression(source: &str) -> Option<&str> {
 
 /// Braces close outside a string, as in the inside of `{{a}} {{b}}`: minijinja's parser of expressions panics there.
 fn ends_early(expression: &str) -> bool {
-    static STRING: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"(?s)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*""#).expect("a constant pattern"));
+    static STRING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?s)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*""#).expect("a constant pattern"));
     STRING.replace_all(expression, "''").contains("}}")
 }
 
@@ -238,8 +236,7 @@ mod tests {
     #[test]
     fn regex_replace_is_pythons_sub() {
         // python3 -c 'import re; print(re.sub(r"(\w+) \$(\d)", r"\2 for \g<1>$", "pay $5 or give $7"))'
-        let got =
-            text(r#"{{t|regex_replace('(\\w+) \\$(\\d)', '\\2 for \\g<1>$')}}"#, json!({"t": "pay $5 or give $7"}));
+        let got = text(r#"{{t|regex_replace('(\\w+) \\$(\\d)', '\\2 for \\g<1>$')}}"#, json!({"t": "pay $5 or give $7"}));
         assert_eq!(got.as_deref(), Ok("5 for pay$ or 7 for give$"));
         assert!(text("{{t|regex_replace('(', '')}}", json!({"t": ""})).is_err());
     }

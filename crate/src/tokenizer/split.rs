@@ -42,8 +42,7 @@ fn o200k_like(suffix: &str, number: &str) -> String {
 }
 
 /// Qwen 3.5: as Qwen 2, but combining marks belong to words.
-const QWEN35: &str =
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const QWEN35: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 const DEEPSEEK_CODER: [&str; 4] = [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥\u{800}-一가-\u{d7ff}]+"];
 
@@ -79,9 +78,7 @@ pub(super) fn splitting(pre: &str) -> Result<Splitting> {
             Splitting { steps: by(&cl100k_like(r"\p{N}{1,3}"))?, ignore_merges: true, adds_bos: true, ..Splitting::default() }
         }
         "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" => Splitting { steps: by(&cl100k_like(r"\p{N}{1,3}"))?, ..Splitting::default() },
-        "gpt-4o" | "llama4" => {
-            Splitting { steps: by(&o200k_like("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", r"\p{N}{1,3}"))?, ..Splitting::default() }
-        }
+        "gpt-4o" | "llama4" => Splitting { steps: by(&o200k_like("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", r"\p{N}{1,3}"))?, ..Splitting::default() },
         "tekken" => Splitting { steps: by(&o200k_like("", r"\p{N}"))?, ignore_merges: true, adds_bos: true, ..Splitting::default() },
         "deepseek-coder" => {
             let mut steps = DEEPSEEK_CODER.into_iter().map(split).collect::<Result<Vec<_>>>()?;
@@ -94,7 +91,9 @@ pub(super) fn splitting(pre: &str) -> Result<Splitting> {
             Splitting { steps, ..Splitting::default() }
         }
         other => {
-            return Err(EvalError::new(ErrorKind::UnsupportedModel, format!("pre-tokenizer \"{other}\" is not known")).at("key \"tokenizer.ggml.pre\""))
+            return Err(
+                EvalError::new(ErrorKind::UnsupportedModel, format!("pre-tokenizer \"{other}\" is not known")).at("key \"tokenizer.ggml.pre\"")
+            )
         }
     })
 }

@@ -104,7 +104,8 @@ fn answer(mut stream: TcpStream, site: Site) -> io::Result<()> {
         end - start
     );
     if site.is_isolated {
-        head += "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\nCross-Origin-Resource-Policy: same-origin\r\n";
+        head +=
+            "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\nCross-Origin-Resource-Policy: same-origin\r\n";
     }
     stream.write_all((head + "\r\n").as_bytes())?;
     if !is_head {
@@ -169,7 +170,11 @@ fn span(range: &str, size: u64) -> Span {
         (Err(_), Ok(last)) if first.is_empty() => (size.saturating_sub(last), size),
         _ => return Span::Ignored,
     };
-    if start < end { Span::Part(start, end) } else { Span::Outside }
+    if start < end {
+        Span::Part(start, end)
+    } else {
+        Span::Outside
+    }
 }
 
 fn media_type(path: &Path) -> &'static str {

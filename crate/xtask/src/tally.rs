@@ -89,14 +89,12 @@ pub fn node(tap: &str) -> Counts {
 pub fn vitest(json: &str) -> Result<Counts> {
     let report: Value = serde_json::from_str(json).context("vitest's report")?;
     let number = |name: &str| report[name].as_u64().unwrap_or(0);
-    let mut counts = Counts {
-        passed: number("numPassedTests"),
-        failed: number("numFailedTests"),
-        skipped: number("numPendingTests") + number("numTodoTests"),
-    };
+    let mut counts =
+        Counts { passed: number("numPassedTests"), failed: number("numFailedTests"), skipped: number("numPendingTests") + number("numTodoTests") };
     // A file that does not load has no tests that could fail.
     let files = report["testResults"].as_array().map(Vec::as_slice).unwrap_or_default();
-    counts.failed += files.iter().filter(|file| file["status"] == "failed" && file["assertionResults"].as_array().is_none_or(Vec::is_empty)).count() as u64;
+    counts.failed +=
+        files.iter().filter(|file| file["status"] == "failed" && file["assertionResults"].as_array().is_none_or(Vec::is_empty)).count() as u64;
     Ok(counts)
 }
 

@@ -57,7 +57,11 @@ fn verdict(suites: &Suites) -> ExitCode {
         all.failed += u64::from(counts.n_tests() == 0);
     }
     println!("\n{} passed, {} failed, {} skipped", all.passed, all.failed, all.skipped);
-    if all.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if all.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn native() -> Result<Suites> {

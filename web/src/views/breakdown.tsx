@@ -7,17 +7,12 @@ import type { MakeScene } from "../charts/ChartView.tsx";
 import { CategoryMap } from "./category_map.tsx";
 import { Figure } from "./figure.tsx";
 import { Metric, Select } from "./parts.tsx";
-import { count, percent, percentRange, plural } from "../text.ts";
+import { count, percent, percentRange, text } from "../text.ts";
 import * as state from "../state.ts";
 import { showItems } from "../actions.ts";
 import type { Breakdown, CategoryResult, GroupResult, Proportion } from "../types.ts";
 
 type Order = "name" | "accuracy" | "docs";
-const ORDERS = [
-  ["name", "name"],
-  ["accuracy", "accuracy, best first"],
-  ["docs", "docs, most first"],
-] as const satisfies readonly (readonly [Order, string])[];
 
 const order = signal<Order>("name");
 
@@ -26,27 +21,28 @@ export function BreakdownView() {
   if (breakdown === null || breakdown.categories.length < 2) return null;
   return (
     <section class="report-section" aria-labelledby="report-categories">
-      <h2 id="report-categories">Categories</h2>
+      <h2 id="report-categories">{text.breakdown.heading}</h2>
       <Means breakdown={breakdown} />
-      <Select label="Order of categories" value={order.value} choices={ORDERS} onChange={(value) => (order.value = value)} />
+      <Select label={text.breakdown.order} value={order.value} choices={text.breakdown.orders} onChange={(value) => (order.value = value)} />
       <Bars breakdown={breakdown} />
-      <p class="hint">Whiskers are Wilson's 95 % intervals: the fewer docs, the wider. The line marks blind guessing. Choose a row to see its items.</p>
+      <p class="hint">{text.breakdown.hint}</p>
       <CategoryMap categories={breakdown.categories} />
     </section>
   );
 }
 
 function Means({ breakdown: { micro, macro_categories, macro_groups } }: { breakdown: Breakdown }) {
+  const words = text.breakdown;
   return (
     <p class="reading">
-      <Metric term="micro">Micro</Metric> {percent(micro.value)}
+      <Metric term="micro">{words.micro}</Metric> {percent(micro.value)}
       {macro_categories !== null && (
         <>
           {", "}
-          <Metric term="macro">macro over {count(macro_categories.n_parts)} categories</Metric> {percent(macro_categories.value)}
+          <Metric term="macro">{words.macro(macro_categories.n_parts)}</Metric> {percent(macro_categories.value)}
         </>
       )}
-      {macro_groups !== null && `, macro over ${count(macro_groups.n_parts)} groups ${percent(macro_groups.value)}`}.
+      {macro_groups !== null && words.groups(macro_groups.n_parts, macro_groups.value)}.
     </p>
   );
 }
@@ -72,10 +68,10 @@ function rowsOf({ categories, groups }: Breakdown, by: Order): Row[] {
     name,
     value: accuracy.value,
     interval: accuracy.interval,
-    note: `${percent(accuracy.value)} of ${count(accuracy.n)}`,
+    note: text.breakdown.note(accuracy),
     chance,
     role,
-    details: [name, `${percent(accuracy.value)}, ${percentRange(accuracy.interval)}`, `${accuracy.n_correct} of ${plural(accuracy.n, "doc")} right`],
+    details: text.breakdown.details(name, accuracy),
     categories: members,
     accuracy,
   });
@@ -103,17 +99,17 @@ function Bars({ breakdown }: { breakdown: Breakdown }) {
   const published = state.options.value.published?.value ?? null;
   const rows = useMemo(() => rowsOf(breakdown, by), [breakdown, by]);
   const scene = useCallback<MakeScene>(
-    (width, theme, focus) => intervalsScene({ rows, lines: published === null ? [] : [{ name: "published", value: published }], range: { min: 0, max: 1 }, width, theme, focus, axis: "accuracy", format: (value) => percent(value, 0) }),
+    (width, theme, focus) => intervalsScene({ rows, lines: published === null ? [] : [{ name: text.breakdown.published, value: published }], range: { min: 0, max: 1 }, width, theme, focus, axis: text.breakdown.axis, format: (value) => percent(value, 0) }),
     [rows, published],
   );
   const best = rows.reduce((a, b) => (b.value > a.value ? b : a));
   const worst = rows.reduce((a, b) => (b.value < a.value ? b : a));
   return (
     <Figure
-      name="Accuracy by category"
+      name={text.breakdown.chart}
       scene={scene}
-      label={`Accuracy of ${plural(rows.length, "category", "categories")} with intervals: highest ${best.name} with ${percent(best.value)}, lowest ${worst.name} with ${percent(worst.value)}.`}
-      table={{ columns: ["Category", "Accuracy", "95 % interval", "Right", "Docs"], rows: rows.map(({ name, accuracy }) => [name, percent(accuracy.value), percentRange(accuracy.interval), count(accuracy.n_correct), count(accuracy.n)]) }}
+      label={text.breakdown.label(rows.length, best, worst)}
+      table={{ columns: text.breakdown.columns, rows: rows.map(({ name, accuracy }) => [name, percent(accuracy.value), percentRange(accuracy.interval), count(accuracy.n_correct), count(accuracy.n)]) }}
       onPick={(id) => {
         const picked = rows.find((row) => row.id === id);
         if (picked !== undefined) showItems({ categories: picked.categories });

@@ -8,23 +8,23 @@ export function Downloads() {
   const isGrowing = state.isBusy.value;
   return (
     <section class="report-section" aria-labelledby="report-files">
-      <h2 id="report-files">Files</h2>
+      <h2 id="report-files">{text.files.heading}</h2>
       <p class="hint">{text.files.intro}</p>
       <div class="controls">
         <button type="button" onClick={() => void exportFile("results")}>
-          Download results.json
+          {text.files.download("results.json")}
         </button>
         <button type="button" onClick={() => void exportFile("samples")}>
-          Download samples.jsonl
+          {text.files.download("samples.jsonl")}
         </button>
         <button type="button" onClick={() => void exportFile("csv")}>
-          Download items.csv
+          {text.files.download("items.csv")}
         </button>
         <button type="button" disabled={isGrowing} onClick={() => void exportHtml()}>
-          Download report.html
+          {text.files.download("report.html")}
         </button>
         <button type="button" onClick={() => window.print()}>
-          Print
+          {text.files.print}
         </button>
       </div>
       {state.isLive.value && (
@@ -32,10 +32,10 @@ export function Downloads() {
           <p class="hint">{text.files.harnesses}</p>
           <div class="controls">
             <button type="button" disabled={isGrowing} onClick={() => void exportTask("lm_eval")}>
-              Download for lm-evaluation-harness
+              {text.files.lmEval}
             </button>
             <button type="button" disabled={isGrowing} onClick={() => void exportTask("inspect")}>
-              Download for Inspect
+              {text.files.inspect}
             </button>
           </div>
         </>

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, Select } from "./parts.tsx";
-import { count, FILTERS, fixed, percent, plural, SORTS } from "../text.ts";
+import { FILTERS, fixed, percent, SORTS, text } from "../text.ts";
 import * as state from "../state.ts";
 import { openItem, setQuery, showRows, step } from "../actions.ts";
 import type { ItemRow, ItemSort } from "../worker/protocol.ts";
@@ -18,7 +18,7 @@ export function ItemsView() {
   if (!state.hasItems.value) return null;
   return (
     <section ref={section} class="report-section" id="report-items" aria-labelledby="report-items-heading">
-      <h2 id="report-items-heading">Items</h2>
+      <h2 id="report-items-heading">{text.items.heading}</h2>
       <Toolbar />
       <Table />
     </section>
@@ -26,31 +26,32 @@ export function ItemsView() {
 }
 
 function Toolbar() {
+  const words = text.items;
   const { value: query } = state.query;
   const categories = state.report.value?.breakdown?.categories.map(({ name }) => name) ?? [];
   const chosen = query.categories?.length === 1 ? (query.categories[0] ?? "") : "";
   return (
     <div class="toolbar">
-      <Field label="Search items">
+      <Field label={words.search}>
         <input type="search" value={query.search} onInput={({ currentTarget }) => setQuery({ search: currentTarget.value })} />
       </Field>
-      <Select label="Filter" value={query.filter} choices={entries(FILTERS)} onChange={(filter) => setQuery({ filter })} />
+      <Select label={words.filter} value={query.filter} choices={entries(FILTERS)} onChange={(filter) => setQuery({ filter })} />
       {categories.length > 1 && (
         <Select
-          label="Category"
+          label={words.category}
           value={chosen}
-          choices={[["", query.categories !== null && chosen === "" ? `${query.categories.length} categories` : "all"], ...categories.map((name) => [name, name] as const)]}
+          choices={[["", query.categories !== null && chosen === "" ? words.categories(query.categories.length) : words.allCategories], ...categories.map((name) => [name, name] as const)]}
           onChange={(name) => setQuery({ categories: name === "" ? null : [name] })}
         />
       )}
-      <Select label="Sort by" value={query.sort} choices={entries(SORTS)} onChange={(sort) => setQuery({ sort, descending: sort === "confidence" || sort === "margin" })} />
+      <Select label={words.sort} value={query.sort} choices={entries(SORTS)} onChange={(sort) => setQuery({ sort, descending: sort === "confidence" || sort === "margin" })} />
       <button type="button" class="quiet" aria-pressed={query.descending} onClick={() => setQuery({ descending: !query.descending })}>
-        {query.descending ? "descending" : "ascending"}
+        {query.descending ? words.descending : words.ascending}
       </button>
       <ConfidenceRange />
       <Chips />
       <p class="hint" role="status">
-        {plural(state.found.value.length, "item")} of {count((state.run.value?.n_items ?? 0) + (state.run.value?.n_failed ?? 0))}
+        {words.found(state.found.value.length, (state.run.value?.n_items ?? 0) + (state.run.value?.n_failed ?? 0))}
       </p>
     </div>
   );
@@ -67,8 +68,8 @@ function ConfidenceRange() {
   );
   return (
     <span class="pair">
-      {field("Sure from, %", min, (value) => set({ min: value, max }))}
-      {field("to, %", max, (value) => set({ min, max: value }))}
+      {field(text.items.from, min, (value) => set({ min: value, max }))}
+      {field(text.items.to, max, (value) => set({ min, max: value }))}
     </span>
   );
 }
@@ -80,12 +81,12 @@ function Chips() {
     <>
       {cut !== undefined && (
         <button type="button" class="chip" onClick={() => setQuery({ bin: null })}>
-          bin {percent(cut.low, 0)} to {percent(cut.high, 0)} ×
+          {text.items.bin(cut)} ×
         </button>
       )}
       {categories !== null && (
         <button type="button" class="chip" onClick={() => setQuery({ categories: null })}>
-          {categories.length === 1 ? categories[0] : plural(categories.length, "category", "categories")} ×
+          {categories.length === 1 ? categories[0] : text.items.categories(categories.length)} ×
         </button>
       )}
     </>
@@ -98,6 +99,7 @@ const ROW_HEIGHT = 76;
 const MARGIN = 6;
 
 function Table() {
+  const { columns } = text.items;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const found = state.found.value;
@@ -141,7 +143,7 @@ function Table() {
       ref={box}
       class="items"
       role="grid"
-      aria-label="Items; j and k move, Enter opens"
+      aria-label={text.items.grid}
       aria-rowcount={found.length + 1}
       aria-activedescendant={found.length > 0 ? `item-${found[cursor]}` : undefined}
       tabIndex={0}
@@ -149,11 +151,11 @@ function Table() {
       onScroll={({ currentTarget }) => setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })}
     >
       <div class="item-row item-head" role="row" aria-rowindex={1}>
-        <Head name="line" label="Line" />
-        <Head name="question" label="Question" />
-        <span role="columnheader">Choices: ln p, per character</span>
-        <Head name="confidence" label="Sure" />
-        <Head name="correct" label="Result" />
+        <Head name="line" label={columns.line} />
+        <Head name="question" label={columns.question} />
+        <span role="columnheader">{columns.choices}</span>
+        <Head name="confidence" label={columns.confidence} />
+        <Head name="correct" label={columns.correct} />
       </div>
       <div class="item-space" role="rowgroup" style={{ height: `${found.length * ROW_HEIGHT}px` }}>
         {[...found.subarray(first, last)].map((index, i) => (
@@ -200,6 +202,7 @@ function Row({ index, place, row, isCurrent }: { index: number; place: number; r
 }
 
 function Cells({ row }: { row: ItemRow }) {
+  const words = text.items;
   return (
     <>
       <span role="gridcell" class="item-line">
@@ -212,7 +215,7 @@ function Cells({ row }: { row: ItemRow }) {
       <span role="gridcell" class="item-choices">
         {row.choices.slice(0, 4).map((choice) => (
           <span key={choice.letter} class={`choice${choice.is_gold ? " gold" : ""}${choice.is_pick ? " pick" : ""}`}>
-            <span class="mark" aria-label={choice.is_gold ? "right" : choice.is_pick ? "picked" : ""}>
+            <span class="mark" aria-label={choice.is_gold ? words.right : choice.is_pick ? words.picked : ""}>
               {choice.is_pick ? "▸" : ""}
               {choice.is_gold ? "✓" : ""}
             </span>
@@ -226,8 +229,8 @@ function Cells({ row }: { row: ItemRow }) {
         {row.confidence === null ? "–" : percent(row.confidence, 0)}
       </span>
       <span role="gridcell" class={`item-result ${row.error !== null ? "failed" : row.is_correct === true ? "is-right" : row.is_correct === false ? "is-wrong" : ""}`}>
-        {row.error !== null ? "failed" : row.is_correct === null ? "–" : row.is_correct ? "right" : "wrong"}
-        <span class="hint">{[...(row.is_tied ? ["tie"] : []), ...(row.rules_disagree ? ["rules part"] : []), ...(row.is_flagged ? ["flag"] : [])].join(" · ")}</span>
+        {row.error !== null ? words.failed : row.is_correct === null ? "–" : row.is_correct ? words.right : words.wrong}
+        <span class="hint">{[...(row.is_tied ? [words.tie] : []), ...(row.rules_disagree ? [words.part] : []), ...(row.is_flagged ? [words.flag] : [])].join(" · ")}</span>
       </span>
     </>
   );

@@ -1,8 +1,7 @@
 // Step 1: which model.
 
 import { Address, Bar, Field, FilePicker, Problem } from "./parts.tsx";
-import { bytes, count, duration, parameters, text } from "../text.ts";
-import type { Progress } from "../sources/download.ts";
+import { bytes, parameters, text } from "../text.ts";
 import * as state from "../state.ts";
 import { chooseCatalogModel, chooseModelFiles, chooseModelUrl, loadChosenModel, stopDownload } from "../actions.ts";
 
@@ -45,7 +44,7 @@ export function ModelStep() {
       <Status />
       <FilePicker label={text.model.file} hint={text.model.drop} accept=".gguf" multiple disabled={busy} onFiles={(files) => void chooseModelFiles(files)} />
       <details class="more">
-        <summary>From an address</summary>
+        <summary>{text.model.address}</summary>
         <Address label={text.model.url} action={text.model.open} placeholder="https://…/model.gguf" disabled={busy} onAddress={(address) => void chooseModelUrl(address)} />
       </details>
     </section>
@@ -83,7 +82,7 @@ function Status() {
           <Bar value={share} label={text.model.downloading} />
           <p class="hint">
             {text.model.downloading} {value.name}
-            {progress !== null && `: ${downloaded(progress)}`}{" "}
+            {progress !== null && `: ${text.model.downloaded(progress)}`}{" "}
             <button type="button" class="quiet" onClick={stopDownload}>
               {text.model.cancel}
             </button>
@@ -102,42 +101,31 @@ function Status() {
       );
     case "ready": {
       const { info, file } = value;
+      const { facts } = text.model;
       return (
         <dl class="facts">
-          <Fact name="Architecture" value={`${info.architecture}, ${info.n_layers} layers of width ${count(info.d_model)}`} />
-          <Fact name="Parameters" value={parameters(info.n_params)} />
+          <Fact name={facts.architecture} value={text.model.shape(info)} />
+          <Fact name={facts.parameters} value={parameters(info.n_params)} />
           <Fact
-            name="Quantisation"
+            name={facts.quantisation}
             value={Object.entries(info.n_params_by_type)
               .sort(([, a], [, b]) => b - a)
               .map(([type, n]) => `${type} ${((100 * n) / info.n_params).toFixed(n / info.n_params > 0.01 ? 0 : 2)}\u202F%`)
               .join(" · ")}
           />
-          <Fact name="Context" value={`${count(info.n_ctx)} tokens`} />
-          <Fact name="Tokenizer" value={info.tokenizer} />
-          <Fact name="Memory" value={`${bytes(info.n_weight_bytes)} of weights, file ${bytes(file.size)}`} />
-          <Fact name="Engine" value={engineName(info.engine)} />
-          {state.whyMemory.value !== null && <Fact name="Kept" value={text.model.whyMemory[state.whyMemory.value]} />}
+          <Fact name={facts.context} value={text.model.window(info.n_ctx)} />
+          <Fact name={facts.tokenizer} value={info.tokenizer} />
+          <Fact name={facts.memory} value={text.model.memory(info.n_weight_bytes, file.size)} />
+          <Fact name={facts.engine} value={text.model.engine(info.engine, state.engine.value?.n_threads ?? 1)} />
+          {state.whyMemory.value !== null && <Fact name={facts.kept} value={text.model.whyMemory[state.whyMemory.value]} />}
           <div>
-            <dt>SHA-256</dt>
-            <dd class="hash">{state.modelSha256.value ?? "being computed…"}</dd>
+            <dt>{facts.sha256}</dt>
+            <dd class="hash">{state.modelSha256.value ?? text.model.hashing}</dd>
           </div>
         </dl>
       );
     }
   }
-}
-
-/** How far, how fast, how long. */
-function downloaded({ n_bytes_done, n_bytes_total, n_bytes_resumed, bytes_per_second, eta_ms }: Progress): string {
-  const done = n_bytes_total === null ? bytes(n_bytes_done) : `${bytes(n_bytes_done)} of ${bytes(n_bytes_total)}`;
-  const resumed = n_bytes_resumed > 0 ? `, ${bytes(n_bytes_resumed)} of them from before` : "";
-  return `${done}${resumed}, ${bytes(bytes_per_second)}/s${eta_ms === null ? "" : `, ${duration(eta_ms / 1000)} left`}`;
-}
-
-function engineName(engine: string): string {
-  const threads = state.engine.value?.n_threads ?? 1;
-  return `${engine}, ${threads === 1 ? "one thread" : `${threads} threads`}`;
 }
 
 const Fact = ({ name, value }: { name: string; value: string }) => (

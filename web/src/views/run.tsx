@@ -1,10 +1,9 @@
 // Step 3: the run, and how far it is.
 
 import { Bar, Problem } from "./parts.tsx";
-import { count, duration, plural, text } from "../text.ts";
 import * as state from "../state.ts";
 import { cancelRun, openProfile, pauseRun, resumeRun, startRun } from "../actions.ts";
-import { FLAGS, PROFILES } from "../text.ts";
+import { FLAGS, PROFILES, text } from "../text.ts";
 import type { SyntheticProfile } from "../types.ts";
 
 export function RunStep() {
@@ -46,19 +45,19 @@ export function RunStep() {
 function Progress() {
   const { value: progress } = state.progress;
   const phase = state.runPhase.value;
-  if (phase === "starting") return <p class="hint">Getting the model ready…</p>;
+  if (phase === "starting") return <p class="hint">{text.run.preparing}</p>;
   if (progress === null || phase === "idle") return null;
   const share = progress.phase === "done" ? 1 : progress.n_tokens_total === 0 ? 0 : progress.n_done / Math.max(1, progress.n_total);
   return (
     <div class="working" aria-busy={phase === "running"}>
-      <Bar value={share} label="Progress of the run" />
+      <Bar value={share} label={text.run.progress} />
       <p class="numbers">
         {state.probing.value !== null && <span>{text.run.order(state.probing.value.order, state.probing.value.n_orders)}</span>}
         <span>{phase === "running" || phase === "failed" ? text.run.phases[progress.phase] : text.run.states[phase]}</span>
-        <span>{phase === "done" ? plural(state.run.value?.n_items ?? 0, "doc") : `${count(progress.n_done)} of ${plural(progress.n_total, "doc")}`}</span>
-        {progress.tokens_per_second !== null && <span>{count(Math.round(progress.tokens_per_second))} tokens/s</span>}
-        {progress.seconds_left !== null && phase === "running" && <span>{duration(progress.seconds_left)} left</span>}
-        {phase === "done" && state.run.value?.meta.seconds != null && <span>{duration(state.run.value.meta.seconds)} in all</span>}
+        <span>{phase === "done" ? text.task.docs(state.run.value?.n_items ?? 0) : text.run.done(progress.n_done, progress.n_total)}</span>
+        {progress.tokens_per_second !== null && <span>{text.run.speed(progress.tokens_per_second)}</span>}
+        {progress.seconds_left !== null && phase === "running" && <span>{text.run.left(progress.seconds_left)}</span>}
+        {phase === "done" && state.run.value?.meta.seconds != null && <span>{text.run.inAll(state.run.value.meta.seconds)}</span>}
       </p>
     </div>
   );
@@ -70,17 +69,12 @@ function Boundary() {
   if (prepared === null) return null;
   return (
     <details class="more">
-      <summary>
-        {prepared.flags.length === 0 ? "Nothing odd at the joins" : `Boundary report: ${plural(prepared.flags.length, "thing")} to know`}
-      </summary>
-      <p class="hint">
-        {plural(prepared.n_requests, "continuation")}, {plural(prepared.n_tokens, "token")} to feed, longest sequence {count(prepared.longest)} of {count(prepared.max_length)}. An empty context stands for{" "}
-        <code>{prepared.prefix_token.text}</code> ({prepared.prefix_token.id}).
-      </p>
+      <summary>{text.run.boundary(prepared.flags.length)}</summary>
+      <p class="hint">{text.run.prepared(prepared)}</p>
       <ul>
         {prepared.flags.map(({ flag, n_docs, lines }) => (
           <li key={flag}>
-            <strong>{FLAGS[flag].name}</strong>: {plural(n_docs, "doc")}, as in line {lines.join(", ")}. {FLAGS[flag].gloss}.
+            <strong>{FLAGS[flag].name}</strong>: {text.run.flagged(n_docs, lines, FLAGS[flag].gloss)}
           </li>
         ))}
       </ul>
@@ -94,7 +88,7 @@ function Lesson() {
   const { value: current } = state.profile;
   return (
     <div class="lesson">
-      <p class="hint">No model at hand? Look at three made-up ones and learn to read the calibration diagram:</p>
+      <p class="hint">{text.run.lesson}</p>
       <div class="controls">
         {LESSONS.map((profile) => (
           <button key={profile} type="button" class="quiet" aria-pressed={current === profile} disabled={state.isBusy.value} onClick={() => void openProfile(profile)}>

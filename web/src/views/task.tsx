@@ -1,10 +1,10 @@
 // Step 2: which task, and how its docs are turned into prompts.
 
 import { Address, Field, FilePicker, Problem, Select } from "./parts.tsx";
-import { count, plural, text } from "../text.ts";
+import { text } from "../text.ts";
 import * as state from "../state.ts";
 import { chooseFewshotFile, chooseSample, chooseTaskFiles, chooseTaskUrl, setSpec } from "../actions.ts";
-import type { ChatMode, RunSpec, Subset } from "../types.ts";
+import type { RunSpec, Subset } from "../types.ts";
 
 const OWN = "";
 
@@ -30,14 +30,14 @@ export function TaskStep() {
           {sample === undefined && <option value={OWN}>{value.kind === "ready" ? value.file.name : value.kind === "none" ? "" : value.name}</option>}
           {state.sampleTasks.value.map(({ file, title, n_rows }) => (
             <option key={file} value={file}>
-              {title} ({plural(n_rows, "doc")})
+              {title} ({text.task.docs(n_rows)})
             </option>
           ))}
         </select>
       </Field>
       {sample !== undefined && <p class="hint">{sample.description}</p>}
       {value.kind === "failed" && <Problem error={value.error} name={value.name} />}
-      {value.kind === "reading" && <p class="hint">Reading {value.name}…</p>}
+      {value.kind === "reading" && <p class="hint">{text.task.reading(value.name)}</p>}
       {state.taskError.value !== null && <Problem error={state.taskError.value} />}
       <Summary />
       <FilePicker
@@ -49,7 +49,7 @@ export function TaskStep() {
         onFiles={(files) => void chooseTaskFiles(files)}
       />
       <details class="more">
-        <summary>From an address</summary>
+        <summary>{text.model.address}</summary>
         <Address label={text.task.url} action={text.model.open} placeholder="https://…/rows.jsonl" disabled={busy} onAddress={(address) => void chooseTaskUrl(address)} />
       </details>
       <Settings />
@@ -57,17 +57,18 @@ export function TaskStep() {
   );
 }
 
+/** Of rows that are left out; the files have them all. */
+const SHOWN_ROWS = 50;
+
 function Summary() {
   const { value: info } = state.taskInfo;
   if (info === null) return null;
   const [example] = info.examples;
-  const nCategories = Object.keys(info.categories).length;
   return (
     <>
       <p class="summary">
         <strong>{info.name}</strong>
-        {info.preset === null || info.preset === info.name ? "" : `, recognised as ${info.preset}`}: {plural(info.n_docs, "doc")} of {plural(info.n_rows, "row")}
-        {nCategories > 1 && `, ${count(nCategories)} categories`}
+        {text.task.summary(info)}
       </p>
       {info.warnings.map((warning) => (
         <p key={warning} class="hint">
@@ -76,13 +77,12 @@ function Summary() {
       ))}
       {info.unscored.length > 0 && (
         <details class="problem">
-          <summary>{plural(info.unscored.length, "row")} left out, counted in the report</summary>
+          <summary>{text.task.leftOut(info.unscored.length)}</summary>
           <ul>
-            {info.unscored.slice(0, 50).map(({ line, error }) => (
-              <li key={line}>
-                line {line}: {text.errors.sentence(error)}
-              </li>
+            {info.unscored.slice(0, SHOWN_ROWS).map(({ line, error }) => (
+              <li key={line}>{text.task.line(line, error)}</li>
             ))}
+            {info.unscored.length > SHOWN_ROWS && <li>{text.task.more(info.unscored.length - SHOWN_ROWS)}</li>}
           </ul>
         </details>
       )}
@@ -95,9 +95,7 @@ function Summary() {
               <mark>{continuation}</mark>
             </pre>
           ))}
-          <p class="hint">
-            The marked text is scored{example.requests.length > 1 && `, as are the ${example.requests.length - 1} other choices in its place`}.
-          </p>
+          <p class="hint">{text.task.scored(example.requests.length - 1)}</p>
         </details>
       )}
     </>
@@ -105,17 +103,6 @@ function Summary() {
 }
 
 const STYLES = ["", "mmlu", "question", "parenthesized", "no_labels", "verbose", "qa_pairs", "chat", "continuation"] as const;
-const SUBSETS = [
-  ["all", "all docs"],
-  ["first", "the first n"],
-  ["random", "n drawn at random"],
-  ["per_category", "n of each category"],
-] as const;
-const CHATS = [
-  ["off", "off"],
-  ["one_message", "on, shots in one message"],
-  ["turns", "on, shots as turns"],
-] as const satisfies readonly (readonly [ChatMode, string])[];
 
 const DEFAULT_N = 50;
 
@@ -123,6 +110,7 @@ function Settings() {
   const { value: spec } = state.spec;
   const busy = state.isBusy.value;
   const set = (patch: Partial<RunSpec>): void => void setSpec(patch);
+  const words = text.settings;
   const subset = spec.subset;
   const style = STYLES.find((name) => name === spec.prompt_style) ?? "";
   return (
@@ -130,36 +118,34 @@ function Settings() {
       <summary>{text.task.settings}</summary>
       <fieldset disabled={busy}>
         <Select
-          label="Read rows as"
+          label={words.preset}
           value={spec.preset ?? ""}
-          choices={[["", "what their fields say"], ...(state.engine.value?.presets ?? []).map(({ name, title }) => [name, title] as const)]}
+          choices={[["", words.recognised], ...(state.engine.value?.presets ?? []).map(({ name, title }) => [name, title] as const)]}
           onChange={(name) => set({ preset: name === "" ? null : name, task_yaml: null })}
         />
-        <Select label="Prompt style" value={style} choices={STYLES.map((name) => [name, name === "" ? "as the task says" : name] as const)} onChange={(name) => set({ prompt_style: name === "" ? null : name })} />
-        <Select label="Docs" value={subset.kind} choices={SUBSETS} onChange={(kind) => set({ subset: subsetOf(kind, subset) })} />
-        {subset.kind !== "all" && <NumberField label="Number of docs" value={subset.n} min={1} onValue={(n) => n !== null && set({ subset: { ...subset, n } })} />}
+        <Select label={words.style} value={style} choices={STYLES.map((name) => [name, name === "" ? words.asTask : name] as const)} onChange={(name) => set({ prompt_style: name === "" ? null : name })} />
+        <Select label={words.subset} value={subset.kind} choices={words.subsets} onChange={(kind) => set({ subset: subsetOf(kind, subset) })} />
+        {subset.kind !== "all" && <NumberField label={words.n} value={subset.n} min={1} onValue={(n) => n !== null && set({ subset: { ...subset, n } })} />}
         {(subset.kind === "random" || subset.kind === "per_category") && (
-          <NumberField label="Seed of the draw" value={subset.seed} min={0} onValue={(seed) => seed !== null && set({ subset: { ...subset, seed } })} />
+          <NumberField label={words.seed} value={subset.seed} min={0} onValue={(seed) => seed !== null && set({ subset: { ...subset, seed } })} />
         )}
-        <NumberField label="Shots" hint="empty: as the task says" value={spec.num_fewshot} min={0} onValue={(num_fewshot) => set({ num_fewshot })} />
-        <Select label="Chat template" value={spec.chat} choices={CHATS} onChange={(chat) => set({ chat })} />
-        <Field label="System text">
+        <NumberField label={words.shots} hint={words.shotsHint} value={spec.num_fewshot} min={0} onValue={(num_fewshot) => set({ num_fewshot })} />
+        <Select label={words.chat} value={spec.chat} choices={words.chats} onChange={(chat) => set({ chat })} />
+        <Field label={words.system}>
           <input type="text" value={spec.system_instruction ?? ""} onChange={({ currentTarget }) => set({ system_instruction: currentTarget.value === "" ? null : currentTarget.value })} />
         </Field>
         <Select
-          label="Arithmetic"
+          label={words.precision}
           value={spec.precision}
-          choices={[
-            ["default", "16-bit activations, near ties in float32"],
-            ["float32", "float32 throughout (slower)"],
-          ]}
+          choices={words.precisions}
           onChange={(precision) => set({ precision })}
         />
-        <NumberField label="Window in tokens" hint="empty: the model's" value={spec.max_length} min={1} onValue={(max_length) => set({ max_length })} />
+        <Select label={words.engine} value={spec.engine} choices={words.engines} onChange={(engine) => set({ engine })} />
+        <NumberField label={words.window} hint={words.windowHint} value={spec.max_length} min={1} onValue={(max_length) => set({ max_length })} />
         <label class="check">
-          <input type="checkbox" checked={spec.mutual_info} onChange={({ currentTarget }) => set({ mutual_info: currentTarget.checked })} /> Also score each choice without its question (mutual information)
+          <input type="checkbox" checked={spec.mutual_info} onChange={({ currentTarget }) => set({ mutual_info: currentTarget.checked })} /> {words.mutualInfo}
         </label>
-        <FilePicker label={text.task.fewshot} hint="rows that the shots are taken from" accept=".jsonl,.ndjson,.csv,.parquet,.zip" onFiles={([file]) => void chooseFewshotFile(file ?? null)} />
+        <FilePicker label={text.task.fewshot} hint={words.fewshotHint} accept=".jsonl,.ndjson,.csv,.parquet,.zip" onFiles={([file]) => void chooseFewshotFile(file ?? null)} />
         <Yaml />
       </fieldset>
     </details>

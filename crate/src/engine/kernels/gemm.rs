@@ -3,12 +3,12 @@
 //! In: packed rows and a matrix as it lies in the GGUF file. Out: `n_rows × n_out` floats, row by row.
 //! Work is shared out over columns; a panel is unpacked by whoever computes it, so a matrix is never held twice.
 
+use super::kind::TensorKind;
 use super::lanes::{F32x4, I16x8, Int16};
 use super::pool::{Disjoint, Pool};
 use super::rows::{Outlier, Rows};
 use super::tile::{float_tile, int_tile, IntPanel, IntRows, COLS, ROWS};
 use super::unpack::{widen, with_format, Unpack};
-use super::kind::TensorKind;
 use crate::spec::Precision;
 
 /// A weight matrix in its file's own bytes: `n_out` rows of `n_in` numbers.
@@ -88,13 +88,7 @@ pub fn matmul(pool: &Pool, rows: &Rows, w: &Matrix, into: Into<'_>, precision: P
 }
 
 /// Computes some output columns for all rows: `emit(row, first column, up to eight sums)`.
-pub fn matmul_columns(
-    rows: &Rows,
-    w: &Matrix,
-    precision: Precision,
-    columns: std::ops::Range<usize>,
-    emit: impl FnMut(usize, usize, &[f32]),
-) {
+pub fn matmul_columns(rows: &Rows, w: &Matrix, precision: Precision, columns: std::ops::Range<usize>, emit: impl FnMut(usize, usize, &[f32])) {
     if w.is_int(precision) {
         with_format!(w.kind, F => int_columns::<F>(rows, w, columns, emit), else unreachable!("float kinds are not int"))
     } else {

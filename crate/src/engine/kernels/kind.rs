@@ -34,8 +34,20 @@ pub enum TensorKind {
 impl TensorKind {
     /// Every kind, for tests that go through all of them.
     pub const ALL: [Self; 14] = [
-        Self::F32, Self::F16, Self::Bf16, Self::Q4_0, Self::Q4_1, Self::Q5_0, Self::Q5_1, Self::Q8_0, Self::Q2K, Self::Q3K,
-        Self::Q4K, Self::Q5K, Self::Q6K, Self::Iq4Nl,
+        Self::F32,
+        Self::F16,
+        Self::Bf16,
+        Self::Q4_0,
+        Self::Q4_1,
+        Self::Q5_0,
+        Self::Q5_1,
+        Self::Q8_0,
+        Self::Q2K,
+        Self::Q3K,
+        Self::Q4K,
+        Self::Q5K,
+        Self::Q6K,
+        Self::Iq4Nl,
     ];
 
     /// From ggml's type number.
