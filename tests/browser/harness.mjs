@@ -61,7 +61,7 @@ export async function browser(t, options = {}) {
   return context;
 }
 
-/** A page at an address; what it throws or logs as an error is in `errors`. */
+/** A page at an address; what it throws or logs as an error is in `errors`. It is evaltab's own, not one that embeds it. */
 export async function opened(context, address) {
   const page = await context.newPage();
   const errors = [];

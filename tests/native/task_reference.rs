@@ -41,7 +41,11 @@ fn compare(run: &str, set: &TaskSet) -> usize {
     let by_id: BTreeMap<(&str, usize), &Doc> = set.docs.iter().map(|doc| ((doc.task.as_str(), doc.doc_id), doc)).collect();
     let mut n_rows = 0;
     for model in ["smollm2", "qwen25-coder"] {
-        let Some(path) = shared(&format!("reference/{model}/{run}.jsonl")) else { continue };
+        let Some(path) = shared(&format!("reference/{model}")).map(|folder| folder.join(format!("{run}.jsonl"))) else { continue };
+        if !path.exists() {
+            // Not every run was made with both models.
+            continue;
+        }
         for row in json_lines(&path) {
             n_rows += 1;
             // These two tasks were given names of their own for the run.
