@@ -1,6 +1,6 @@
 // The benchmark: our engine in headless Chromium against its peers on the same file, in one run, in turn, medians.
 //
-// In: `node bench.mjs [--quick] [--out FILE]`; models in ../../.models (or EVALTAB_MODELS), wasm in ../../web/src/wasm.
+// In: `node bench.mjs [--quick] [--rounds N] [--out FILE]`; models in ../../.models (or EVALTAB_MODELS), wasm in ../../web/src/wasm.
 // Out: a table on the output, JSON where --out says. Native peers (torch, lm-eval) are `native.py`, see README.md.
 
 import fs from "node:fs";
@@ -15,6 +15,7 @@ const root = path.join(here, "../..");
 const require = createRequire(path.join(root, "web/package.json"));
 const { chromium } = require("playwright-core");
 const isQuick = process.argv.includes("--quick");
+const fixedRounds = process.argv.includes("--rounds") ? Number(process.argv[process.argv.indexOf("--rounds") + 1]) : null;
 const out = process.argv.includes("--out") ? process.argv[process.argv.indexOf("--out") + 1] : null;
 const modelsFolder = process.env.EVALTAB_MODELS ?? path.join(root, ".models");
 const folders = { "/wasm/": path.join(root, "web/src/wasm"), "/models/": modelsFolder, "/wllama/": path.join(here, "node_modules/@wllama/wllama/esm"), "/": here };
@@ -50,7 +51,7 @@ const results = [];
 /** Runs measurements in turn, `rounds` times, and keeps the median of all values of each. */
 async function inTurn(group, unit, measurements, rounds) {
   const values = new Map(measurements.map(([name]) => [name, []]));
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < (fixedRounds ?? rounds); round++) {
     for (const [name, body] of measurements) {
       const answer = await body().catch((e) => ({ error: e.message.split("\n")[0] }));
       if (answer.error) console.error(`${group}: ${name}: ${answer.error}`);

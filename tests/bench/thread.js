@@ -2,5 +2,6 @@
 addEventListener("message", async ({ data: { module, memory, pool } }) => {
   const js = await import("/wasm/evaltab_threads.js");
   js.initSync({ module, memory, thread_stack_size: 1 << 20 });
+  postMessage("ready");
   js.serve_thread(pool);
 });

@@ -12,11 +12,13 @@ async function engine(n_threads) {
   }
   const memory = new WebAssembly.Memory({ initial: 512, maximum: 65536, shared: true });
   js.initSync({ module, memory, thread_stack_size: 1 << 20 });
-  const start = (model) => {
-    for (let i = 1; i < n_threads; i++) {
-      new Worker("/thread.js", { type: "module" }).postMessage({ module, memory, pool: model.thread_pool() });
-    }
-  };
+  // A nested worker starts only while its parent waits, so all of them have to be there before anything is timed.
+  const start = (model) =>
+    Promise.all(Array.from({ length: n_threads - 1 }, () => new Promise((resolve) => {
+      const thread = new Worker("/thread.js", { type: "module" });
+      thread.addEventListener("message", resolve);
+      thread.postMessage({ module, memory, pool: model.thread_pool() });
+    })));
   return { js, start };
 }
 
@@ -75,7 +77,7 @@ async function measure({ what, model, n_tokens, n_threads, repeats, float32 }) {
     return values;
   }
   const loaded = load(js, model, what === "stock" ? "stock" : "own", n_threads);
-  start(loaded);
+  await start(loaded);
   loaded.bench_prefill(8, 1, float32 === true);
   for (let i = 0; i < repeats; i++) {
     const ms = await timed(() => loaded.bench_prefill(n_tokens, 1, float32 === true));

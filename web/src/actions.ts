@@ -411,6 +411,8 @@ export async function startRun(resume: string | null = null, only: number[] | nu
   const end = await call.run(runRequest({ rotation: 0, resume, only }));
   if (!end.ok) return fail(end.error);
   state.runPhase.value = end.value;
+  // What waits for the end of the run, such as the resampling, follows now.
+  void refresh();
   announce(end.value === "done" ? text.run.finished : text.run.cancelled);
   await hashing;
   await refreshSaved();
