@@ -260,7 +260,7 @@ test("where the browser grants no room the model is used from memory, and the pa
 test("a run that was broken off goes on after a reload, to the same digest", needs(SITE), async (t) => {
   const site = await staticSite(t, FILES);
   // Long enough to be broken off.
-  const rows = Array.from({ length: 40 }, (_, i) => ROWS.replaceAll("spiders", `spiders and ${i} beetles`)).join("");
+  const rows = Array.from({ length: 120 }, (_, i) => ROWS.replaceAll("spiders", `spiders and ${i} beetles`)).join("");
   const context = await browser(t);
   const { page } = await opened(context, site.address);
   await chooseByAddress(page, /Model/, "Model address", "models/tiny-llama.gguf");
@@ -274,7 +274,7 @@ test("a run that was broken off goes on after a reload, to the same digest", nee
   const { page: again } = await opened(context, site.address);
   await again.getByRole("region", { name: "Runs and files" }).getByText(/broke off after/).waitFor();
   await again.getByLabel("Task file").setInputFiles(file);
-  await step(again, /Task/).getByText(/docs of 1.?200 rows/).waitFor();
+  await step(again, /Task/).getByText(/docs of 3.?600 rows/).waitFor();
   await again.getByRole("button", { name: /^Go on/ }).click();
   await step(again, /Run/).getByText("Finished", { exact: true }).waitFor({ timeout: 120_000 });
   const digest = async () => decode(await linkOf(again)).outcome.loglikelihood_digest;
