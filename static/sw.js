@@ -1,7 +1,8 @@
 // The page's service worker: makes a host without headers cross-origin isolated, keeps the page for offline use, updates it.
 //
-// In: requests of pages below this file's folder, and two messages. Out: answers with the headers that shared memory needs;
-// the page's own files from the cache once all of them are there; word of every byte that a page sends. Models are not its business: the page caches those itself.
+// In: requests of pages below this file's folder, and messages. Out: answers with the headers that shared memory needs; the
+// page's own files from the cache once all of them are there; word of every byte that a page sends; no answer from a host that the
+// page has not named before, as it does where a person gives an address. Models are not its business: the page caches those itself.
 //
 // One version at a time: the build writes the list of files and their hashes below, so each build is another worker. An
 // update is stored whole, each file checked against its hash, before it may take over, and it takes over only when every
@@ -35,8 +36,16 @@ self.addEventListener("install", (event) => {
 
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
+/** Origins that the page has named; it names one before each request, so that a worker that was stopped need not remember. */
+const allowed = new Set([SCOPE.origin]);
+
 self.addEventListener("message", (event) => {
   const [port] = event.ports;
+  if (typeof event.data?.allow === "string") {
+    allowed.add(event.data.allow);
+    port?.postMessage("allowed");
+    return;
+  }
   switch (event.data) {
     case "activate":
       event.waitUntil(self.skipWaiting());
@@ -59,6 +68,7 @@ self.addEventListener("fetch", (event) => {
   // Only other methods have a body.
   if (!["GET", "HEAD"].includes(request.method)) event.waitUntil(tellSent(request.clone()));
   const url = new URL(request.url);
+  if (/^https?:$/.test(url.protocol) && !allowed.has(url.origin)) return void event.respondWith(answerFromAfar(event));
   if (request.method !== "GET" || url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname)) return;
   // Large, fetched in parts, kept by the page.
   if (request.headers.has("range") || url.pathname.endsWith(".gguf")) return;
@@ -69,6 +79,13 @@ self.addEventListener("fetch", (event) => {
 async function tellSent(request) {
   const { byteLength } = await request.arrayBuffer();
   for (const page of await self.clients.matchAll({ type: "window" })) page.postMessage({ n_bytes_sent: byteLength });
+}
+
+/** Other pages of the folder, such as a course's own, speak to whom they like. */
+async function answerFromAfar({ clientId, request }) {
+  const client = await self.clients.get(clientId);
+  const isOwn = client !== undefined && pathOf(new URL(client.url)) === "index.html";
+  return isOwn ? Response.error() : fetch(request);
 }
 
 /** The path below the scope, as the manifest has it: a folder is its index.html. */

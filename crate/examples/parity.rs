@@ -9,6 +9,7 @@ use clap::Parser;
 use evaltab::evaluation::Evaluation;
 use evaltab::model::{Model, ModelLoader};
 use evaltab::prompt::Encoder;
+use evaltab::report::ReportOptions;
 use evaltab::run::Phase;
 use evaltab::score::{ItemScore, Rule};
 use evaltab::spec::{ChatMode, EnginePath, Precision, RunSpec};
@@ -85,6 +86,7 @@ const REFERENCES: [Reference; 13] = [
 const MODELS: [(&str, &str, u32); 2] =
     [("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", 1), ("qwen25-coder", "Qwen2.5-Coder-0.5B-Instruct.Q4_K_M.gguf", 151_645)];
 
+/// What one run came to.
 #[derive(Default)]
 struct Outcome {
     n_docs: usize,
@@ -98,6 +100,44 @@ struct Outcome {
     worst_choice: f64,
     worst_token: f64,
     picks: Vec<String>,
+    aggregates: Vec<Aggregate>,
+}
+
+/// One number of lm-eval's results and ours.
+#[derive(serde::Serialize)]
+struct Aggregate {
+    task: String,
+    metric: String,
+    lm_eval: f64,
+    here: Option<f64>,
+}
+
+impl Aggregate {
+    /// A share of verdicts is equal to rounding; what is a mean of probabilities follows the log-likelihoods' differences.
+    fn is_equal(&self) -> bool {
+        let is_share = self.metric.starts_with("acc") && self.task != "truthfulqa_mc2";
+        let bound = if is_share { 1e-9 } else { 5e-3 * self.lm_eval.abs().max(1.0) };
+        self.here.is_some_and(|here| (here - self.lm_eval).abs() <= bound)
+    }
+
+    /// One of a whole run, not of a subject or group within it.
+    fn is_of_run(&self, run: &str) -> bool {
+        run.starts_with(&self.task)
+    }
+}
+
+/// lm-eval's aggregates beside those of our `results.json`, in the order of its file. A task that the reference gave a name of
+/// its own has the preset's name here.
+fn aggregates(lm_eval: &Value, ours: &Value, preset: &str) -> Vec<Aggregate> {
+    let mut all = Vec::new();
+    for (task, metrics) in lm_eval.as_object().expect("results by task") {
+        let ours = ours["results"].get(task).unwrap_or(&ours["results"][preset]);
+        for (metric, value) in metrics.as_object().expect("numbers by metric") {
+            let Some(lm_eval) = value.as_f64().filter(|_| metric != "sample_len") else { continue };
+            all.push(Aggregate { task: task.clone(), metric: metric.clone(), lm_eval, here: ours[metric].as_f64() });
+        }
+    }
+    all
 }
 
 fn lines(path: &Path) -> Vec<Value> {
@@ -134,7 +174,14 @@ fn bound(precision: Precision, n: usize, is_f64: bool) -> f64 {
 const VERDICTS: [(Rule, &str); 4] =
     [(Rule::Acc, "acc"), (Rule::AccNorm, "acc_norm"), (Rule::AccBytes, "acc_bytes"), (Rule::AccMutualInfo, "acc_mutual_info")];
 
-fn compare(reference: &Reference, expected: &[Value], model: &mut Model, shared: &Path, prefix: u32, precision: Precision) -> Outcome {
+fn compare(
+    reference: &Reference,
+    (expected, lm_eval): (&[Value], Option<&Value>),
+    model: &mut Model,
+    shared: &Path,
+    prefix: u32,
+    precision: Precision,
+) -> Outcome {
     let files = Files { data: rows(shared, reference.data), fewshot: reference.fewshot.map(|f| rows(shared, f)), includes: BTreeMap::new() };
     let base = RunSpec { preset: Some(reference.preset.into()), prefix_token_id: Some(prefix), precision, ..RunSpec::default() };
     let spec = (reference.spec)(base);
@@ -174,6 +221,8 @@ fn compare(reference: &Reference, expected: &[Value], model: &mut Model, shared:
         }
         compare_picks(row, item, &mut o.picks);
     }
+    let ours: Value = serde_json::from_str(&evaluation.results_json(&ReportOptions::default())).expect("our own JSON");
+    o.aggregates = lm_eval.map_or_else(Vec::new, |lm_eval| aggregates(lm_eval, &ours, reference.preset));
     o
 }
 
@@ -193,17 +242,67 @@ fn compare_picks(row: &Value, item: &ItemScore, picks: &mut Vec<String>) {
     }
 }
 
+impl Outcome {
+    fn mean(&self) -> f64 {
+        self.sum_choice / self.n_choices as f64
+    }
+
+    fn aggregates_differ(&self) -> usize {
+        self.aggregates.iter().filter(|a| !a.is_equal()).count()
+    }
+
+    fn is_equal(&self, precision: Precision) -> bool {
+        let mean_bound = if precision == Precision::Default { 2e-3 } else { f64::INFINITY };
+        let n_different = self.contexts_differ + self.ids_differ + self.hashes_differ + self.above_bound + self.picks.len();
+        n_different + self.aggregates_differ() == 0 && self.mean() <= mean_bound
+    }
+
+    fn row(&self, model: &str, run: &str) -> String {
+        format!(
+            "| {model} | {run} | {} | {} | {} | {} | {:.1e} | {:.1e} | {:.1e} | {} | {} | {} of {} |",
+            self.n_docs,
+            self.contexts_differ,
+            self.ids_differ,
+            self.hashes_differ,
+            self.mean(),
+            self.worst_choice,
+            self.worst_token,
+            self.above_bound,
+            self.picks.len(),
+            self.aggregates_differ(),
+            self.aggregates.len()
+        )
+    }
+
+    fn aggregate_rows(&self, model: &str, run: &str) -> Vec<String> {
+        let shown = self.aggregates.iter().filter(|a| a.is_of_run(run) || !a.is_equal());
+        let here = |a: &Aggregate| a.here.map_or_else(|| "none".to_owned(), |v| v.to_string());
+        shown.map(|a| format!("| {model} | {run} | {} | {} | {} | {} |", a.task, a.metric, a.lm_eval, here(a))).collect()
+    }
+
+    fn json(&self, model: &str, run: &str) -> Value {
+        json!({
+            "model": model, "run": run, "n_docs": self.n_docs, "n_choices": self.n_choices, "n_tokens": self.n_tokens,
+            "contexts_differ": self.contexts_differ, "ids_differ": self.ids_differ, "hashes_differ": self.hashes_differ,
+            "mean_nats_per_choice": self.mean(), "worst_nats_per_choice": self.worst_choice, "worst_nats_per_token": self.worst_token,
+            "above_bound": self.above_bound, "picks": self.picks, "aggregates": self.aggregates,
+        })
+    }
+}
+
+const HEADER: [&str; 2] = [
+    "| model | run | docs | contexts ≠ | ids ≠ | hashes ≠ | mean nats/choice | worst nats/choice | worst nats/token | above bound | picks ≠ | aggregates ≠ |",
+    "|---|---|---|---|---|---|---|---|---|---|---|---|",
+];
+const AGGREGATES_HEADER: [&str; 3] = ["", "| model | run | task | metric | lm-eval | here |", "|---|---|---|---|---|---|"];
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let precision = if arguments.float32 { Precision::Float32 } else { Precision::Default };
-    let mut table = vec![
-        "| model | run | docs | contexts ≠ | ids ≠ | hashes ≠ | mean nats/choice | worst nats/choice | worst nats/token | above bound | picks ≠ |"
-            .to_owned(),
-        "|---|---|---|---|---|---|---|---|---|---|---|".to_owned(),
-    ];
+    let (mut table, mut aggregates, mut notes) = (HEADER.map(str::to_owned).to_vec(), AGGREGATES_HEADER.map(str::to_owned).to_vec(), Vec::new());
     let mut machine = Vec::new();
-    let mut notes = Vec::new();
     let mut is_equal = true;
+    table.iter().for_each(|line| println!("{line}"));
     for (folder, file, prefix) in MODELS.iter().filter(|m| arguments.model.as_deref().is_none_or(|n| n == m.0)) {
         let path = arguments.models.join(file);
         if !path.exists() {
@@ -211,45 +310,31 @@ fn main() -> ExitCode {
             continue;
         }
         let mut model = load(&path, arguments.threads);
+        let folder_path = arguments.shared.join("reference").join(folder);
+        let results: Value = serde_json::from_str(&std::fs::read_to_string(folder_path.join("results.json")).expect("results.json")).expect("JSON");
         for reference in REFERENCES.iter().filter(|r| arguments.task.as_deref().is_none_or(|n| n == r.file)) {
-            let path = arguments.shared.join("reference").join(folder).join(format!("{}.jsonl", reference.file));
+            let path = folder_path.join(format!("{}.jsonl", reference.file));
             if !path.exists() {
                 continue;
             }
             let mut expected = lines(&path);
             expected.truncate(arguments.limit.unwrap_or(usize::MAX));
-            let o = compare(reference, &expected, &mut model, &arguments.shared, *prefix, precision);
-            let mean = o.sum_choice / o.n_choices as f64;
-            let row = format!(
-                "| {folder} | {} | {} | {} | {} | {} | {mean:.1e} | {:.1e} | {:.1e} | {} | {} |",
-                reference.file,
-                o.n_docs,
-                o.contexts_differ,
-                o.ids_differ,
-                o.hashes_differ,
-                o.worst_choice,
-                o.worst_token,
-                o.above_bound,
-                o.picks.len()
-            );
-            println!("{row}");
-            table.push(row);
+            // Aggregates are of all docs.
+            let lm_eval = arguments.limit.is_none().then(|| &results["runs"][reference.file]["lm_eval_results"]);
+            let o = compare(reference, (&expected, lm_eval), &mut model, &arguments.shared, *prefix, precision);
+            table.push(o.row(folder, reference.file));
+            println!("{}", table.last().expect("pushed above"));
+            aggregates.extend(o.aggregate_rows(folder, reference.file));
             notes.extend(o.picks.iter().map(|p| format!("{folder} {}: {p}", reference.file)));
-            let mean_bound = if precision == Precision::Default { 2e-3 } else { f64::INFINITY };
-            is_equal &= o.contexts_differ + o.ids_differ + o.hashes_differ + o.above_bound + o.picks.len() == 0 && mean <= mean_bound;
-            machine.push(json!({
-                "model": folder, "run": reference.file, "n_docs": o.n_docs, "n_choices": o.n_choices, "n_tokens": o.n_tokens,
-                "contexts_differ": o.contexts_differ, "ids_differ": o.ids_differ, "hashes_differ": o.hashes_differ, "mean_nats_per_choice": mean,
-                "worst_nats_per_choice": o.worst_choice, "worst_nats_per_token": o.worst_token, "above_bound": o.above_bound, "picks": o.picks,
-            }));
+            is_equal &= o.is_equal(precision);
+            machine.push(o.json(folder, reference.file));
         }
     }
-    for note in &notes {
-        println!("{note}");
-    }
+    aggregates.iter().chain(&notes).for_each(|line| println!("{line}"));
     if let Some(out) = &arguments.out {
         std::fs::create_dir_all(out).expect("the folder can be made");
-        std::fs::write(out.join("parity.md"), table.join("\n") + "\n" + &notes.join("\n") + "\n").expect("parity.md can be written");
+        let text: Vec<String> = [table, aggregates, notes].concat();
+        std::fs::write(out.join("parity.md"), text.join("\n") + "\n").expect("parity.md can be written");
         std::fs::write(out.join("parity.json"), serde_json::to_string_pretty(&machine).expect("JSON")).expect("parity.json can be written");
     }
     println!("{}", if is_equal { "equal within the bounds" } else { "NOT equal" });

@@ -161,6 +161,8 @@ impl Evaluation {
             tokenizer.adds_bos = prepared.adds_bos;
         }
         meta.max_length = prepared.max_length;
+        // Said from the first step on: a run that breaks off is kept, and must not be taken for a later version's.
+        meta.engine_version = env!("CARGO_PKG_VERSION").to_owned();
         Ok(Self { meta, run, unscored: set.unscored })
     }
 

@@ -7,6 +7,7 @@
 pub mod engine;
 pub mod error;
 pub mod evaluation;
+pub mod hash;
 pub mod metrics;
 pub mod model;
 pub mod plan;

@@ -22,12 +22,13 @@ mod command {
     use clap::Parser;
     use evaltab::error::{ErrorKind, EvalError, Result};
     use evaltab::evaluation::Evaluation;
+    use evaltab::hash::hex;
+    use evaltab::model::source::{model_sha256, part_paths, Parts};
     use evaltab::model::{Model, ModelLoader};
     use evaltab::report::{Report, ReportOptions};
     use evaltab::run::Phase;
     use evaltab::spec::RunSpec;
     use evaltab::task::{read_rows, Files};
-    use evaltab::tokenizer::hex;
     use sha2::{Digest, Sha256};
     use std::collections::BTreeMap;
     use std::fs::{self, File};
@@ -39,7 +40,7 @@ mod command {
     #[derive(Parser)]
     #[command(version)]
     struct Arguments {
-        /// The model, a GGUF file.
+        /// The model, a GGUF file; of a split one its first part, the others are found beside it.
         #[arg(long)]
         model: PathBuf,
         /// The rows: JSONL or CSV.
@@ -100,7 +101,7 @@ mod command {
         Ok(all)
     }
 
-    fn sha256(path: &Path) -> Result<String> {
+    fn sha256(path: &Path) -> Result<[u8; 32]> {
         let mut reader = BufReader::with_capacity(1 << 20, File::open(path).map_err(at(path))?);
         let mut hasher = Sha256::new();
         loop {
@@ -110,16 +111,17 @@ mod command {
                 bytes.len()
             };
             if n == 0 {
-                return Ok(hex(&hasher.finalize()));
+                return Ok(hasher.finalize().into());
             }
             reader.consume(n);
         }
     }
 
     fn load(path: &Path, spec: &RunSpec, n_threads: usize) -> Result<Model> {
-        let mut file = File::open(path).map_err(at(path))?;
-        let mut loader = ModelLoader::open(&mut file, &name(path), spec.engine, n_threads)?;
-        while !loader.step(&mut file)?.done {}
+        let paths = part_paths(path);
+        let mut parts = Parts(paths.iter().map(|part| File::open(part).map_err(at(part))).collect::<Result<Vec<_>>>()?);
+        let mut loader = ModelLoader::open(&mut parts, &name(&paths[0]), spec.engine, n_threads)?;
+        while !loader.step(&mut parts)?.done {}
         loader.finish()
     }
 
@@ -146,7 +148,8 @@ mod command {
         evaluation.meta.started_at = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|d| d.as_secs_f64());
         evaluation.meta.machine = Some(format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
         if let Some(meta) = &mut evaluation.meta.model {
-            meta.file.sha256 = Some(sha256(&arguments.model)?);
+            let parts = part_paths(&arguments.model).iter().map(|part| sha256(part)).collect::<Result<Vec<_>>>()?;
+            meta.file.sha256 = Some(hex(&model_sha256(&parts)));
         }
         for row in evaluation.unscored() {
             eprintln!("line {} is not scored: {}", row.line, row.error);

@@ -159,10 +159,10 @@ impl ModelLoader {
     /// # Errors
     /// As [`Gguf::read`] and [`DecoderConfig::from_gguf`].
     pub fn open(source: &mut dyn Source, name: &str, path: EnginePath, n_threads: usize) -> Result<Self> {
-        let gguf = Arc::new(Gguf::read(source)?);
+        let mut gguf = Gguf::read(source)?;
         let missing = |key: &str| EvalError::new(ErrorKind::WeightsFormat, "is missing").at(format!("key \"{key}\""));
-        let architecture = gguf.text("general.architecture").ok_or_else(|| missing("general.architecture"))?;
-        if !OWN_ARCHITECTURES.contains(&architecture) && !STOCK_ARCHITECTURES.contains(&architecture) {
+        let architecture = gguf.text("general.architecture").ok_or_else(|| missing("general.architecture"))?.to_owned();
+        if !OWN_ARCHITECTURES.contains(&&*architecture) && !STOCK_ARCHITECTURES.contains(&&*architecture) {
             return Err(EvalError::new(
                 ErrorKind::UnsupportedModel,
                 format!("architecture \"{architecture}\" is not supported; this build runs {}", STOCK_ARCHITECTURES.join(", ")),
@@ -179,9 +179,10 @@ impl ModelLoader {
                 Err(e) => return Err(e),
             },
         };
-        let tokenizer = Tokenizer::from_spec(gguf.tokenizer_spec())?;
+        let tokenizer = Tokenizer::from_spec(gguf.take_tokenizer_spec())?;
         let engine = if own.is_some() { "own" } else { "stock" };
-        let info = info(&gguf, &tokenizer, source.size(), name, architecture, engine)?;
+        let info = info(&gguf, &tokenizer, source.size(), name, &architecture, engine)?;
+        let gguf = Arc::new(gguf);
         let stage = match own {
             Some(config) => Stage::Own(config, weights::Loader::new(Arc::clone(&gguf))),
             None => Stage::Stock(None),

@@ -34,7 +34,7 @@ pub enum ChatMode {
     /// No chat template.
     #[default]
     Off,
-    /// Few-shot examples and question in one user message (lm-eval's `--apply_chat_template`).
+    /// Few-shot examples and question in one user message (lm-eval's `--apply_chat_template --fewshot_as_multiturn false`).
     OneMessage,
     /// One turn an example (lm-eval's `--fewshot_as_multiturn`).
     Turns,

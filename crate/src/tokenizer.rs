@@ -12,6 +12,7 @@ mod sentencepiece;
 mod split;
 
 use crate::error::{ErrorKind, EvalError, Result};
+use crate::hash::hex;
 use sha2::{Digest, Sha256};
 use tokenizers::decoders::byte_fallback::ByteFallback;
 use tokenizers::decoders::byte_level::ByteLevel as ByteLevelDecoder;
@@ -361,11 +362,6 @@ fn hash(spec: &TokenizerSpec) -> String {
     let flags = [spec.add_bos, spec.add_space_prefix].map(|flag| flag.map_or(2, u8::from));
     field("flags", &mut [flags.as_slice()].into_iter());
     hex(&hasher.finalize())
-}
-
-/// Lower-case hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -48,8 +48,8 @@ fn options(value: JsValue) -> Result<ReportOptions, JsValue> {
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
-/** Random access to a model's bytes; reads are synchronous. */
-export interface ByteSource { readonly size: number; read(offset: number, length: number): Uint8Array; }
+/** Random access to a model's bytes; reads are synchronous. `part_sizes`: of a split model's files, one behind the other. */
+export interface ByteSource { readonly size: number; readonly part_sizes?: readonly number[]; read(offset: number, length: number): Uint8Array; }
 "#;
 
 #[wasm_bindgen]
@@ -59,29 +59,66 @@ extern "C" {
     pub type ByteSource;
     #[wasm_bindgen(method, getter)]
     fn size(this: &ByteSource) -> f64;
+    #[wasm_bindgen(method, getter)]
+    fn part_sizes(this: &ByteSource) -> Option<Vec<f64>>;
     #[wasm_bindgen(method, catch)]
     fn read(this: &ByteSource, offset: f64, length: f64) -> Result<js_sys::Uint8Array, JsValue>;
 }
 
-impl Source for ByteSource {
+/// A [`ByteSource`] read in whole windows: a model has hundreds of small tensors, and a read costs a browser more than its bytes.
+struct Windows {
+    source: ByteSource,
+    /// The last one that was read, and where it starts.
+    window: Option<(u64, js_sys::Uint8Array)>,
+}
+
+/// Bytes of a window. Larger ones would be memory for nothing, smaller ones reads for nothing.
+const WINDOW: u64 = 4 << 20;
+
+impl Windows {
+    fn new(source: ByteSource) -> Self {
+        Self { source, window: None }
+    }
+
+    /// The window that holds `at`.
+    fn window(&mut self, at: u64) -> Result<(u64, &js_sys::Uint8Array), EvalError> {
+        let start = at / WINDOW * WINDOW;
+        if self.window.as_ref().is_none_or(|(known, _)| *known != start) {
+            let n = WINDOW.min(self.size().saturating_sub(start));
+            // The old one is let go first: two would be held otherwise.
+            self.window = None;
+            let failed = |e| EvalError::new(ErrorKind::Io, format!("reading {n} bytes at {start} failed: {e:?}"));
+            self.window = Some((start, self.source.read(start as f64, n as f64).map_err(failed)?));
+        }
+        let (start, bytes) = self.window.as_ref().expect("read above");
+        Ok((*start, bytes))
+    }
+}
+
+impl Source for Windows {
     fn size(&self) -> u64 {
-        ByteSource::size(self) as u64
+        self.source.size() as u64
     }
 
     fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<(), EvalError> {
-        // A chunk at a time: an ArrayBuffer of a whole tensor would double its memory.
-        const CHUNK: usize = 4 << 20;
-        for (i, out) in out.chunks_mut(CHUNK).enumerate() {
-            let at = offset + (i * CHUNK) as u64;
-            let bytes = self
-                .read(at as f64, out.len() as f64)
-                .map_err(|e| EvalError::new(ErrorKind::Io, format!("reading {} bytes at {at} failed: {e:?}", out.len())))?;
-            if bytes.length() as usize != out.len() {
-                return Err(past_end(at, out.len(), Source::size(self)));
+        let size = self.size();
+        let mut n_filled = 0;
+        while n_filled < out.len() {
+            let at = offset + n_filled as u64;
+            let (start, bytes) = self.window(at)?;
+            let from = (at - start) as u32;
+            let n = (out.len() - n_filled).min(bytes.length().saturating_sub(from) as usize);
+            if n == 0 {
+                return Err(past_end(offset, out.len(), size));
             }
-            bytes.copy_to(out);
+            bytes.subarray(from, from + n as u32).copy_to(&mut out[n_filled..n_filled + n]);
+            n_filled += n;
         }
         Ok(())
+    }
+
+    fn part_sizes(&self) -> Vec<u64> {
+        self.source.part_sizes().map_or_else(|| vec![self.size()], |sizes| sizes.into_iter().map(|size| size as u64).collect())
     }
 }
 
@@ -95,19 +132,20 @@ pub fn start() {
 #[wasm_bindgen]
 pub struct ModelLoader {
     inner: CoreLoader,
-    source: ByteSource,
+    source: Windows,
 }
 
 #[wasm_bindgen]
 impl ModelLoader {
     /// Parses the header. `engine` is `"auto"`, `"own"` or `"stock"`.
     #[wasm_bindgen(constructor)]
-    pub fn new(mut source: ByteSource, name: &str, engine: Option<String>, n_threads: Option<usize>) -> Result<ModelLoader, JsValue> {
+    pub fn new(source: ByteSource, name: &str, engine: Option<String>, n_threads: Option<usize>) -> Result<ModelLoader, JsValue> {
         let path = match engine.as_deref() {
             Some("own") => EnginePath::Own,
             Some("stock") => EnginePath::Stock,
             _ => EnginePath::Auto,
         };
+        let mut source = Windows::new(source);
         let inner = CoreLoader::open(&mut source, name, path, n_threads.unwrap_or(1)).map_err(throw)?;
         Ok(Self { inner, source })
     }
@@ -249,7 +287,8 @@ impl Run {
         to_js(&self.inner.meta)
     }
 
-    /// Fills in what only the page knows: `{model_sha256?, model_url?, data_url?, started_at?, seconds?, machine?, n_threads?}`.
+    /// Fills in what only the page knows: `{model_sha256?, model_url?, data_url?, fewshot_url?, started_at?, seconds?,
+    /// machine?, n_threads?}`.
     pub fn set_provenance(&mut self, known: JsValue) -> Result<(), JsValue> {
         #[derive(serde::Deserialize, Default)]
         #[serde(default, deny_unknown_fields)]
@@ -257,6 +296,7 @@ impl Run {
             model_sha256: Option<String>,
             model_url: Option<String>,
             data_url: Option<String>,
+            fewshot_url: Option<String>,
             started_at: Option<f64>,
             seconds: Option<f64>,
             machine: Option<String>,
@@ -269,6 +309,9 @@ impl Run {
             model.file.source_url = known.model_url.or(model.file.source_url.take());
         }
         meta.data.source_url = known.data_url.or(meta.data.source_url.take());
+        if let Some(fewshot) = &mut meta.fewshot_data {
+            fewshot.source_url = known.fewshot_url.or(fewshot.source_url.take());
+        }
         meta.started_at = known.started_at.or(meta.started_at);
         meta.seconds = known.seconds.or(meta.seconds);
         meta.machine = known.machine.or(meta.machine.take());
@@ -447,7 +490,7 @@ impl Sha256 {
 
     /// The hash in hexadecimal.
     pub fn finish(self) -> String {
-        crate::tokenizer::hex(&self.inner.finalize())
+        crate::hash::hex(&self.inner.finalize())
     }
 }
 

@@ -1,10 +1,12 @@
-// What the driver calls in the page: `measure(request)` in a worker of ours, `wllama(request)` with the peer.
+// What the driver calls in the page: `measure(request)` in a worker of ours, `wllama(request)` and `ort(request)` with a peer.
 
 const models = new Map();
 async function blob(name) {
   if (!models.has(name)) models.set(name, await (await fetch(`/models/${name}`)).blob());
   return models.get(name);
 }
+
+const tokens = (n) => Array.from({ length: n }, (_, i) => 300 + ((Math.imul(i, 2654435761) >>> 0) % 40000));
 
 window.measure = async (request) => {
   const model = request.model ? await blob(request.model) : new Blob([]);
@@ -22,16 +24,31 @@ window.wllama = async ({ model, n_tokens, n_threads, repeats }) => {
   const { Wllama } = await import("/wllama/index.js");
   const peer = new Wllama({ "single-thread/wllama.wasm": "/wllama/single-thread/wllama.wasm", "multi-thread/wllama.wasm": "/wllama/multi-thread/wllama.wasm" }, { suppressNativeLog: true });
   await peer.loadModel([await blob(model)], { n_ctx: 1024, n_batch: 512, n_threads });
-  const tokens = Array.from({ length: n_tokens }, (_, i) => Math.imul(i, 2654435761) >>> 0).map((t) => 300 + (t % 40000));
   const values = [];
-  await peer.decode(tokens.slice(0, 8), {});
+  await peer.decode(tokens(8), {});
   for (let i = 0; i < repeats; i++) {
     await peer.kvClear();
     const start = performance.now();
-    await peer.decode(tokens, {});
+    await peer.decode(tokens(n_tokens), {});
     values.push((1000 * n_tokens) / (performance.now() - start));
   }
   await peer.exit();
+  return { values };
+};
+window.ort = async ({ file, n_tokens, n_threads, repeats }) => {
+  const ort = await import("/ort/ort.wasm.min.mjs");
+  ort.env.wasm.wasmPaths = "/ort/";
+  ort.env.wasm.numThreads = n_threads;
+  const session = await ort.InferenceSession.create(`/onnx/${file}`, { executionProviders: ["wasm"], graphOptimizationLevel: "all" });
+  const input_ids = new ort.Tensor("int64", BigInt64Array.from(tokens(n_tokens), BigInt), [1, n_tokens]);
+  const values = [];
+  for (let i = 0; i <= repeats; i++) {
+    const start = performance.now();
+    await session.run({ input_ids });
+    // The first run allots its buffers.
+    if (i > 0) values.push((1000 * n_tokens) / (performance.now() - start));
+  }
+  await session.release();
   return { values };
 };
 window.isReady = true;

@@ -1,5 +1,5 @@
 // One measurement in a worker of its own, so that every engine starts with a fresh memory and ends with its thread.
-// In: {what, model (Blob), n_tokens, n_threads, repeats, float32}. Out: {values} in the unit that `what` has, or {error}.
+// In: {what, model (Blob), n_tokens, of (a product or a task), n_threads, repeats, float32}. Out: {values} in the unit that `what` has, or {error}.
 
 /** The module, one memory for all threads where there is more than one. */
 async function engine(n_threads) {
@@ -39,7 +39,7 @@ const timed = async (body) => {
   return performance.now() - start;
 };
 
-async function measure({ what, model, n_tokens, n_threads, repeats, float32 }) {
+async function measure({ what, model, n_tokens, of, n_threads, repeats, float32 }) {
   const values = [];
   if (what === "read") {
     // The same bytes into memory, in the chunks that the loader takes.
@@ -54,10 +54,10 @@ async function measure({ what, model, n_tokens, n_threads, repeats, float32 }) {
   }
   const { js, start } = await engine(n_threads);
   if (what === "gemm") {
-    const bench = new js.BenchProduct(n_tokens.kind, n_tokens.rows, n_tokens.n_in, n_tokens.n_out, float32 === true);
+    const bench = new js.BenchProduct(of.kind, of.rows, of.n_in, of.n_out, float32 === true);
     for (let i = 0; i < repeats; i++) {
       const ms = await timed(() => { for (let j = 0; j < 10; j++) bench.run(); });
-      values.push((10 * n_tokens.rows * n_tokens.n_in * n_tokens.n_out) / ms / 1e6);
+      values.push((10 * of.rows * of.n_in * of.n_out) / ms / 1e6);
     }
     return values;
   }
@@ -79,6 +79,23 @@ async function measure({ what, model, n_tokens, n_threads, repeats, float32 }) {
   const loaded = load(js, model, what === "stock" ? "stock" : "own", n_threads);
   await start(loaded);
   loaded.bench_prefill(8, 1, float32 === true);
+  if (what === "task") {
+    const { data, fewshot, settings } = of;
+    const bytes = async (name) => new Uint8Array(await (await fetch(`/data/${name}`)).arrayBuffer());
+    const task = new js.Task(data, await bytes(data), fewshot, fewshot && (await bytes(fewshot)));
+    for (let i = 0; i < repeats; i++) {
+      values.push(await timed(() => {
+        const run = new js.Run(loaded, task, { ...js.default_run_spec(), ...settings });
+        while (run.step().phase !== "done");
+        run.free();
+      }) / 1000);
+    }
+    return values;
+  }
+  if (what === "item") {
+    for (let i = 0; i < repeats; i++) values.push(await timed(() => loaded.bench_prefill(n_tokens, 1, float32 === true)));
+    return values;
+  }
   for (let i = 0; i < repeats; i++) {
     const ms = await timed(() => loaded.bench_prefill(n_tokens, 1, float32 === true));
     values.push((1000 * n_tokens) / ms);

@@ -87,8 +87,9 @@ export async function drop(locator, name, content) {
   for (const event of ["dragenter", "dragover", "drop"]) await locator.dispatchEvent(event, { dataTransfer: transfer });
 }
 
-/** The text of a file that a click downloads. */
+/** A file that a click downloads, as bytes and as text. */
 export async function downloaded(page, click) {
   const [download] = await Promise.all([page.waitForEvent("download"), click()]);
-  return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+  const bytes = readFileSync(await download.path());
+  return { name: download.suggestedFilename(), bytes, text: bytes.toString("utf8") };
 }

@@ -155,10 +155,10 @@ class TinyModel:
         h = rms_norm(x, w["output_norm.weight"], c.norm_eps)
         return log_softmax(h @ w.get("output.weight", w["token_embd.weight"]).T)
 
-    def write(self, path):
-        """The GGUF file."""
+    def write(self, path, **split):
+        """The GGUF file; with gguf-py's options of splitting, its parts, named after `path`."""
         c, t = self.config, self.config.tokenizer
-        writer = GGUFWriter(path, c.arch)
+        writer = GGUFWriter(path, c.arch, **split)
         writer.add_name(c.name)
         if c.alignment is not None:
             writer.add_custom_alignment(c.alignment)

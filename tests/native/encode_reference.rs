@@ -44,8 +44,8 @@ fn doc(context: &Value, continuations: &Value) -> Doc {
 fn compare(model: &str, folder: &str, prefix_token_id: u32) {
     let (Some(model), Some(reference)) = (real_model(model), shared(&format!("reference/{folder}"))) else { return };
     let mut file = std::fs::File::open(model).expect("the file is there");
-    let gguf = Gguf::read(&mut file).expect("a GGUF");
-    let tokenizer = Tokenizer::from_spec(gguf.tokenizer_spec()).expect("a known tokenizer");
+    let mut gguf = Gguf::read(&mut file).expect("a GGUF");
+    let tokenizer = Tokenizer::from_spec(gguf.take_tokenizer_spec()).expect("a known tokenizer");
     let spec = RunSpec { prefix_token_id: Some(prefix_token_id), ..RunSpec::default() };
     let encoder = Encoder::new(&tokenizer, &spec, 8192).expect("sound settings");
     let mut n = 0;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 fn tokenizer_of(path: &Path) -> Tokenizer {
     let mut file = std::fs::File::open(path).expect("the file is there");
-    Tokenizer::from_spec(Gguf::read(&mut file).expect("a GGUF").tokenizer_spec()).expect("a known tokenizer")
+    Tokenizer::from_spec(Gguf::read(&mut file).expect("a GGUF").take_tokenizer_spec()).expect("a known tokenizer")
 }
 
 fn compare_cases(tokenizer: &Tokenizer, cases: &[serde_json::Value]) {

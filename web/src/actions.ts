@@ -10,14 +10,16 @@ import * as state from "./state.ts";
 import { text } from "./text.ts";
 import { parseCatalog, type CatalogEntry } from "./sources/catalog.ts";
 import { askPersistence, openCache, storageState } from "./sources/cache.ts";
-import { download } from "./sources/download.ts";
-import { isRowsApiUrl, pinHubUrl } from "./sources/hub.ts";
+import { nameOf, type Progress } from "./sources/download.ts";
+import { pinHubUrl } from "./sources/hub.ts";
 import { applyUpdate, fillOfflineCache, isolate, onSent, onUpdate } from "./sources/isolation.ts";
-import { rowsFromApi, rowsOf, type RowsFile } from "./sources/rows.ts";
+import { downloadModel, pinModelUrl, withHashes, type ModelRequest } from "./sources/model.ts";
+import { rowsOf, type RowsFile, type RowsProgress } from "./sources/rows.ts";
+import { rowsFromUrl } from "./sources/rows_by_url.ts";
 import { htmlReport } from "./export/html_report.ts";
-import { fromFile, modelsAmong, type SourceFile } from "./sources/source_file.ts";
+import { fromFile, modelsAmong, partsOf, type SourceFile } from "./sources/source_file.ts";
 import { startAnalysis, startEngine, startHash, type WorkerHandle } from "./worker/client.ts";
-import type { EngineCalls, EvalErrorLike, ExportKind, Harness, ItemQuery, RunRequest } from "./worker/protocol.ts";
+import { WORKER_DIED, type EngineCalls, type EvalErrorLike, type ExportKind, type Harness, type ItemQuery, type RunEnd, type RunRequest } from "./worker/protocol.ts";
 import type { ReportOptions, RunSpec, SyntheticProfile } from "./types.ts";
 import type { Result } from "./result.ts";
 
@@ -73,6 +75,8 @@ export const analysis = startAnalysis({
 /** Does not resolve where the page is about to reload: nothing heavy starts before. */
 const isolated = isolate("./sw.js");
 let engine: Promise<WorkerHandle<EngineCalls>> | null = null;
+/** How often the page looks for helper threads that died, milliseconds. */
+const ALARM_MS = 1000;
 
 export function startedEngine(): Promise<WorkerHandle<EngineCalls>> {
   engine ??= (async () => {
@@ -86,12 +90,49 @@ export function startedEngine(): Promise<WorkerHandle<EngineCalls>> {
     });
     const { port1, port2 } = new MessageChannel();
     await analysis.call.connect(port2);
-    const info = await handle.call.connect(port1);
+    const alarm = globalThis.crossOriginIsolated ? new SharedArrayBuffer(4) : null;
+    const info = await handle.call.connect(port1, alarm);
+    if (alarm !== null) watch(handle, new Int32Array(alarm));
     if (info.ok) state.engine.value = info.value;
     else state.runError.value = info.error;
     return handle;
   })();
   return engine;
+}
+
+function watch(handle: WorkerHandle<EngineCalls>, alarm: Int32Array): void {
+  const timer = setInterval(() => {
+    if (Atomics.load(alarm, 0) !== 0) handle.fail(text.errors.threadDied);
+    if (handle.isDead()) clearInterval(timer);
+  }, ALARM_MS);
+}
+
+let replacing: Promise<Result<unknown, EvalErrorLike>> | null = null;
+
+/** A new engine in place of one that died, with its model and task. */
+const replaceEngine = (): Promise<Result<unknown, EvalErrorLike>> => (replacing ??= replacement().finally(() => (replacing = null)));
+
+/** The engine; another one where it died. */
+async function livingEngine(): Promise<WorkerHandle<EngineCalls>> {
+  if ((await startedEngine()).isDead()) await replaceEngine();
+  return startedEngine();
+}
+
+async function replacement(): Promise<Result<unknown, EvalErrorLike>> {
+  (await startedEngine()).close();
+  engine = null;
+  const { call } = await startedEngine();
+  const { value: model } = state.model;
+  const { value: task } = state.task;
+  if (model.kind === "ready") {
+    const blobs = await Promise.all(partsOf(model.file).map((part) => part.blob()));
+    const loaded = await call.loadModel(blobs, model.file.name, state.spec.value.engine);
+    if (!loaded.ok) return loaded;
+  }
+  if (task.kind !== "ready") return { ok: true, value: null };
+  const set = await call.setTask(task.file, task.fewshot);
+  if (set.ok) await giveIncludes();
+  return set;
 }
 
 /** Called once, after the first paint. */
@@ -155,20 +196,17 @@ export async function chooseModelFiles(files: File[]): Promise<void> {
   const models = modelsAmong(files.map(fromFile));
   const name = files[0]?.name ?? "";
   if (!models.ok) return failModel(name, models.error);
-  const [parts] = models.value;
   // A file without the ending goes to the engine all the same: it says what is wrong with it.
-  const [first, ...more] = parts ?? files.map(fromFile);
-  if (first === undefined) return;
-  if (more.length > 0) return failModel(name, { kind: "weights_format", place: first.name, message: text.model.split(more.length + 1) });
-  await loadModel(first);
+  const [model] = models.value.length > 0 ? models.value : files.map(fromFile);
+  if (model !== undefined) await loadModel(model);
 }
 
 export async function chooseModelUrl(address: string): Promise<void> {
   const url = absolute(address);
   if (url === null) return failModel(address, problem(text.errors.notAnAddress, address));
-  const pinned = await pinHubUrl(url).catch((error: unknown) => ({ ok: false as const, error: problem(messageOf(error), url) }));
+  const pinned = await pinModelUrl(url).catch((error: unknown) => ({ ok: false as const, error: problem(messageOf(error), url) }));
   if (!pinned.ok) return failModel(address, pinned.error);
-  await fetchModel({ url: pinned.value.url, n_bytes: pinned.value.n_bytes, sha256: pinned.value.sha256, name: null, source_url: portable(pinned.value.url) });
+  await fetchModel({ ...pinned.value, source_url: portable(pinned.value.url) });
 }
 
 /** Downloads and loads the chosen entry of the list; a no-op where a model is loaded. */
@@ -177,7 +215,7 @@ export async function loadChosenModel(): Promise<boolean> {
   if (value.kind === "ready") return true;
   if (value.kind !== "chosen") return false;
   const { entry } = value;
-  return fetchModel({ url: new URL(entry.url, document.baseURI).href, n_bytes: entry.n_bytes, sha256: entry.sha256, name: null, source_url: entry.url });
+  return fetchModel({ url: new URL(entry.url, document.baseURI).href, n_bytes: entry.n_bytes, sha256: entry.sha256, source_url: entry.url });
 }
 
 /** What has arrived is kept: the next download goes on from there. */
@@ -208,17 +246,17 @@ function failModel(name: string, error: EvalErrorLike): void {
   announce(text.errors.sentence(error));
 }
 
-export async function fetchModel(request: { url: string; n_bytes: number | null; sha256: string | null; name: string | null; source_url: string }): Promise<boolean> {
+export async function fetchModel(request: ModelRequest & { source_url: string }): Promise<boolean> {
   const choice = ++modelChoice;
   downloading?.abort();
   downloading = new AbortController();
   const { signal } = downloading;
-  const name = decodeURIComponent(new URL(request.url).pathname.split("/").at(-1) ?? request.url);
+  const name = nameOf(request.url);
   state.model.value = { kind: "downloading", name, progress: null };
   void askPersistence();
   try {
-    const file = await download(
-      { url: request.url, n_bytes: request.n_bytes, sha256: request.sha256 },
+    const file = await downloadModel(
+      request,
       { cache: await cache, signal, onProgress: (progress) => choice === modelChoice && (state.model.value = { kind: "downloading", name, progress }) },
     );
     if (choice !== modelChoice) return false;
@@ -233,6 +271,9 @@ export async function fetchModel(request: { url: string; n_bytes: number | null;
     // An abort is not an error.
     if (!signal.aborted) failModel(name, problem(messageOf(error), name));
     return false;
+  } finally {
+    // The list of kept files has this one too, or what has come of it.
+    void refreshSaved();
   }
 }
 
@@ -242,9 +283,9 @@ export async function loadModel(file: SourceFile): Promise<boolean> {
   state.modelSha256.value = file.sha256;
   state.whyMemory.value = null;
   state.isLive.value = false;
-  const { call } = await startedEngine();
-  const blob = await file.blob();
-  const loaded = await call.loadModel(blob, file.name, state.spec.value.engine);
+  const { call } = await livingEngine();
+  const blobs = await Promise.all(partsOf(file).map((part) => part.blob()));
+  const loaded = await call.loadModel(blobs, file.name, state.spec.value.engine);
   if (choice !== modelChoice) return false;
   if (!loaded.ok) {
     failModel(file.name, loaded.error);
@@ -252,19 +293,26 @@ export async function loadModel(file: SourceFile): Promise<boolean> {
   }
   state.model.value = { kind: "ready", file, info: loaded.value };
   announce(text.model.loaded(file.name));
-  if (file.sha256 === null) hashing = hashModel(blob, choice);
+  if (file.sha256 === null) hashing = hashModel(blobs, choice);
   void refreshTask();
   return true;
 }
 
 /** Beside everything else; the run's provenance gets it when it is there. */
-async function hashModel(blob: Blob, choice: number): Promise<void> {
+async function hashModel(blobs: readonly Blob[], choice: number): Promise<void> {
   const worker = startHash();
-  const sha256 = await worker.call.sha256(blob);
+  const hashes: string[] = [];
+  for (const blob of blobs) {
+    const sha256 = await worker.call.sha256(blob);
+    if (sha256.ok) hashes.push(sha256.value);
+  }
   worker.close();
-  if (choice !== modelChoice || !sha256.ok) return;
-  state.modelSha256.value = sha256.value;
-  await (await startedEngine()).call.setModelSha256(sha256.value);
+  const { value } = state.model;
+  if (choice !== modelChoice || value.kind !== "ready" || hashes.length < blobs.length) return;
+  const file = withHashes(value.file, hashes);
+  state.model.value = { ...value, file };
+  state.modelSha256.value = file.sha256;
+  if (file.sha256 !== null) await (await startedEngine()).call.setModelSha256(file.sha256);
 }
 
 // Task
@@ -289,7 +337,7 @@ export async function chooseTaskFiles(files: File[]): Promise<void> {
   const main = yamls.find(({ name }) => !yamls.some((other) => other.name !== name && other.text.includes(name))) ?? yamls[0];
   includes = yamls.filter((yaml) => yaml !== main);
   const data = files.find((file) => !isYaml(file));
-  if (data !== undefined) return readTask(data.name, async () => rowsOf(fromFile(data)), null, main?.text ?? null);
+  if (data !== undefined) return readTask(data.name, () => rowsOf(fromFile(data)), null, main?.text ?? null);
   if (main === undefined) return;
   await giveIncludes();
   await setSpec({ task_yaml: main.text, preset: null });
@@ -306,39 +354,63 @@ async function giveIncludes(): Promise<void> {
 export async function chooseTaskUrl(address: string): Promise<void> {
   const url = absolute(address);
   if (url === null) return failTask(address, problem(text.errors.notAnAddress, address));
-  if (isRowsApiUrl(url)) return readTask(address, () => rowsFromApi(url), url);
   const pinned = await pinHubUrl(url);
   if (!pinned.ok) return failTask(address, pinned.error);
-  await readTask(
-    address,
-    async () => {
-      const file = await download({ url: pinned.value.url, n_bytes: pinned.value.n_bytes, sha256: pinned.value.sha256 }, { cache: await cache });
-      return file.ok ? rowsOf(file.value) : file;
-    },
-    portable(pinned.value.url),
-  );
+  await readTask(address, async (options) => rowsFromUrl(pinned.value, { cache: await cache, ...options }), portable(pinned.value.url));
 }
 
-export async function chooseFewshotFile(file: File | null): Promise<void> {
+/** The task that was there stays where there was one: only its reading stops. */
+export const stopReading = (): void => reading?.abort();
+
+export const chooseFewshotFile = (file: File): Promise<void> => readFewshot(file.name, () => rowsOf(fromFile(file)), null);
+
+export async function chooseFewshotUrl(address: string): Promise<void> {
+  const url = absolute(address);
+  if (url === null) return failTask(address, problem(text.errors.notAnAddress, address));
+  const pinned = await pinHubUrl(url);
+  if (!pinned.ok) return failTask(address, pinned.error);
+  await readFewshot(address, async (options) => rowsFromUrl(pinned.value, { cache: await cache, ...options }), portable(pinned.value.url));
+}
+
+async function readFewshot(name: string, read: ReadRows, url: string | null): Promise<void> {
   const { value } = state.task;
   if (value.kind !== "ready") return;
-  const fewshot = file === null ? null : await rowsOf(fromFile(file));
-  if (fewshot !== null && !fewshot.ok) return failTask(file?.name ?? "", fewshot.error);
-  await setTask(value.file, state.spec.value, fewshot === null ? null : { ...fewshot.value, url: null });
+  const rows = await readRows(name, read, value);
+  if (rows !== null) await setTask(value.file, state.spec.value, { ...rows, url });
 }
 
-async function readTask(name: string, read: () => Promise<Result<RowsFile, EvalErrorLike>>, url: string | null, yaml: string | null = null): Promise<void> {
+async function readTask(name: string, read: ReadRows, url: string | null, yaml: string | null = null): Promise<void> {
+  const { value } = state.task;
+  const rows = await readRows(name, read, value.kind === "ready" ? value : { kind: "none" });
+  // Another file has another shape: what was said of the last one's prompt does not hold for it.
+  if (rows !== null) await setTask({ ...rows, url }, { ...state.spec.value, preset: null, prompt_style: null, task_yaml: yaml });
+}
+
+type ReadRows = (options: { signal: AbortSignal; onProgress: (progress: Progress | RowsProgress) => void }) => Promise<Result<RowsFile, EvalErrorLike>>;
+
+let reading: AbortController | null = null;
+
+/** Rows while the page says that it reads them; null where they did not come. `before`: what is there again after an abort. */
+async function readRows(name: string, read: ReadRows, before: state.TaskPhase): Promise<RowsFile | null> {
   const choice = ++taskChoice;
-  state.task.value = { kind: "reading", name };
+  reading?.abort();
+  reading = new AbortController();
+  const { signal } = reading;
+  state.task.value = { kind: "reading", name, progress: null };
   try {
-    const rows = await read();
-    if (choice !== taskChoice) return;
-    if (!rows.ok) return failTask(name, rows.error);
-    // Another file has another shape: what was said of the last one's prompt does not hold for it.
-    await setTask({ ...rows.value, url }, { ...state.spec.value, preset: null, prompt_style: null, task_yaml: yaml });
+    const rows = await read({ signal, onProgress: (progress) => void (choice === taskChoice && (state.task.value = { kind: "reading", name, progress })) });
+    if (choice !== taskChoice) return null;
+    if (rows.ok) return rows.value;
+    failTask(name, rows.error);
   } catch (error) {
-    if (choice === taskChoice) failTask(name, problem(messageOf(error), name));
+    if (choice !== taskChoice) return null;
+    // An abort is not an error.
+    if (signal.aborted) state.task.value = before;
+    else failTask(name, problem(messageOf(error), name));
+  } finally {
+    void refreshSaved();
   }
+  return null;
 }
 
 function failTask(name: string, error: EvalErrorLike): void {
@@ -356,7 +428,7 @@ export async function setTask(file: state.TaskFile, spec: RunSpec, fewshot: stat
     state.taskInfo.value = null;
     state.taskError.value = null;
   });
-  const { call } = await startedEngine();
+  const { call } = await livingEngine();
   state.isLive.value = false;
   const done = await call.setTask(file, fewshot);
   if (choice !== taskChoice) return;
@@ -367,7 +439,10 @@ export async function setTask(file: state.TaskFile, spec: RunSpec, fewshot: stat
 
 const refreshTask = latest(async () => {
   if (state.task.value.kind !== "ready" || state.isBusy.value) return;
-  const info = await (await startedEngine()).call.taskInfo(state.spec.value);
+  const ask = async () => (await livingEngine()).call.taskInfo(state.spec.value);
+  let info = await ask();
+  // It is asked again once where the engine died over it.
+  if (!info.ok && info.error.kind === WORKER_DIED) info = await ask();
   batch(() => {
     if (info.ok) state.taskInfo.value = info.value;
     state.taskError.value = info.ok ? null : info.error;
@@ -390,9 +465,11 @@ export async function startRun(resume: string | null = null, only: number[] | nu
   batch(() => {
     state.runPhase.value = "starting";
     state.runError.value = null;
+    state.engineDeaths.value = 0;
     state.progress.value = null;
     state.prepared.value = null;
     state.profile.value = null;
+    state.canRotate.value = null;
   });
   const fail = (error: EvalErrorLike | null): void => {
     state.runPhase.value = error === null ? "idle" : "failed";
@@ -404,30 +481,53 @@ export async function startRun(resume: string | null = null, only: number[] | nu
   const { value: task } = state.task;
   const { value: model } = state.model;
   if (task.kind !== "ready" || model.kind !== "ready") return fail(null);
-  const { call } = await startedEngine();
+  await livingEngine();
   state.runPhase.value = "running";
   state.isLive.value = true;
   announce(text.run.started);
-  const end = await call.run(runRequest({ rotation: 0, resume, only }));
+  const end = await runToEnd(runRequest(state.spec.value, { rotation: 0, resume, only, scored: null }));
   if (!end.ok) return fail(end.error);
+  const { call } = await startedEngine();
   state.runPhase.value = end.value;
   // What waits for the end of the run, such as the resampling, follows now.
   void refresh();
   announce(end.value === "done" ? text.run.finished : text.run.cancelled);
+  const rotation = await call.rotationMatters();
+  if (rotation.ok) state.canRotate.value = rotation.value;
   await hashing;
   await refreshSaved();
 }
 
-function runRequest(part: Pick<RunRequest, "rotation" | "resume" | "only">): RunRequest {
+/** Runs; an engine that dies is replaced and the run goes on, unless nothing was scored since the last one died. */
+async function runToEnd(request: RunRequest): Promise<Result<RunEnd, EvalErrorLike>> {
+  let nScored = -1;
+  for (;;) {
+    const end = await (await startedEngine()).call.run(request);
+    if (end.ok || end.error.kind !== WORKER_DIED) return end;
+    const scored = await analysis.call.scored();
+    const items = scored.ok ? scored.value : [];
+    if (items.length <= nScored) return end;
+    nScored = items.length;
+    const replaced = await replaceEngine();
+    if (!replaced.ok) return replaced;
+    state.engineDeaths.value += 1;
+    announce(text.run.replaced(state.engineDeaths.value));
+    // Where it died before its first item there is no run to go on with yet.
+    request = { ...request, scored: items.length > 0 ? items : null };
+  }
+}
+
+function runRequest(spec: RunSpec, part: Pick<RunRequest, "rotation" | "resume" | "only" | "scored">): RunRequest {
   const { value: task } = state.task;
   const { value: model } = state.model;
   const provenance = {
     model_sha256: state.modelSha256.value,
     model_url: model.kind === "ready" ? model.file.url : null,
     data_url: task.kind === "ready" ? task.file.url : null,
+    fewshot_url: task.kind === "ready" ? (task.fewshot?.url ?? null) : null,
     machine: navigator.userAgent,
   };
-  return { spec: state.spec.value, provenance, ...part };
+  return { spec, provenance, ...part };
 }
 
 export async function pauseRun(): Promise<void> {
@@ -508,15 +608,16 @@ const refreshOverlays = latest(async () => {
 /** The choices in every other order: letter bias and consistency. */
 export async function probeRotations(): Promise<void> {
   const { value: report } = state.report;
+  const { value: run } = state.run;
   const nOrders = report?.bias?.positions.length ?? 0;
-  if (!state.isLive.value || state.isBusy.value || nOrders < 2) return;
+  if (run === null || !state.isLive.value || state.isBusy.value || nOrders < 2) return;
   const { call } = await startedEngine();
   for (let rotation = 1; rotation < nOrders; rotation++) {
     batch(() => {
       state.runPhase.value = "running";
       state.probing.value = { order: rotation + 1, n_orders: nOrders };
     });
-    const end = await call.run(runRequest({ rotation, resume: null, only: null }));
+    const end = await call.run(runRequest(run.meta.spec, { rotation, resume: null, only: null, scored: null }));
     if (end.ok && end.value === "done") continue;
     state.runError.value = end.ok ? null : end.error;
     break;

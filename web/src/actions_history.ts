@@ -7,6 +7,7 @@ import { haveModel, rowsOfRef, type Found } from "./actions_link.ts";
 import type { SavedRun } from "./history/runs.ts";
 import type { Result } from "./result.ts";
 import { askPersistence, isQuotaError, storageState } from "./sources/cache.ts";
+import { partsOf } from "./sources/source_file.ts";
 import * as state from "./state.ts";
 import { history as words } from "./text_share.ts";
 import type { FileMeta } from "./types.ts";
@@ -22,9 +23,13 @@ export async function openSaved(id: string): Promise<void> {
   tell(await analysis.call.openSaved(id));
 }
 
-/** Scores what is left of a run that broke off. */
+/** Scores what is left of a run that broke off, by the engine that began it: a run has one. */
 export async function goOn({ id, meta }: SavedRun): Promise<void> {
   if (state.isBusy.value || meta.model === null) return;
+  const { value: engine } = state.engine;
+  if (engine !== null && engine.version !== meta.engine_version) {
+    return tell({ ok: false, error: { kind: "run_spec", place: null, message: words.otherEngine(meta.engine_version, engine.version) } });
+  }
   await setSpec({ engine: meta.spec.engine });
   const { file: model } = meta.model;
   const found = {
@@ -68,20 +73,23 @@ export async function removeCached(url: string): Promise<void> {
   await refreshSaved();
 }
 
-/** Loads a kept model. */
-export async function useCached(url: string): Promise<void> {
-  const file = await (await cache).find(url);
-  if (file !== null && !state.isBusy.value) await loadModel(file);
+/** Loads a kept model, of which the file is all or a part. */
+export async function useCached(url: string, name: string): Promise<void> {
+  const file = await (await cache).findModel(url);
+  if (state.isBusy.value) return;
+  if (file === null) return tell({ ok: false, error: { kind: "missing_part", place: name, message: words.partMissing } });
+  tell({ ok: true, value: null });
+  await loadModel(file);
 }
 
 /** Copies the loaded model, which was picked, into the cache. */
 export async function keepModel(): Promise<void> {
   await hashed();
   const { value: model } = state.model;
-  const { value: sha256 } = state.modelSha256;
-  if (model.kind !== "ready" || sha256 === null) return;
+  if (model.kind !== "ready") return;
+  void askPersistence();
   try {
-    await (await cache).keep(model.file, sha256);
+    for (const part of partsOf(model.file)) if (part.sha256 !== null) await (await cache).keep(part, part.sha256);
     tell({ ok: true, value: null });
   } catch (error) {
     tell({ ok: false, error: { kind: "io", place: model.file.name, message: isQuotaError(error) ? words.noRoom : messageOf(error) } });

@@ -7,15 +7,14 @@ import { effect } from "@preact/signals";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { analysis, cache, chooseModelFiles, fetchModel, hashed, loadModel, setSpec, setTask, startRun } from "./actions.ts";
-import { download } from "./sources/download.ts";
-import { isRowsApiUrl } from "./sources/hub.ts";
-import { rowsFromApi, rowsOf } from "./sources/rows.ts";
-import { fromFile } from "./sources/source_file.ts";
+import { rowsOf } from "./sources/rows.ts";
+import { rowsFromUrl } from "./sources/rows_by_url.ts";
+import { fromFile, type SourceFile } from "./sources/source_file.ts";
 import { decodeRun, decodeRunFile, isRunFragment } from "./share/codec.ts";
 import type { DataRef, FileRef, RunLink } from "./share/link.ts";
 import { checkFile, quickPositions } from "./share/verify.ts";
 import * as state from "./state.ts";
-import type { Result } from "./result.ts";
+import { ok, type Result } from "./result.ts";
 import type { EvalErrorLike } from "./worker/protocol.ts";
 
 /** Looks at the address now and whenever its fragment changes. */
@@ -129,22 +128,23 @@ export async function rerun(mode: "all" | "quick"): Promise<void> {
   state.check.value = verdict.ok ? { kind: "done", seed, verdict: verdict.value } : { kind: "needs", files: [], error: verdict.error };
 }
 
-/** A file that was asked for; refused where it is another one. */
-export async function giveFile(which: state.LinkedFile, file: File): Promise<void> {
+/** A file that was asked for, of a split model all parts; refused where it is another one. */
+export async function giveFile(which: state.LinkedFile, files: File[]): Promise<void> {
   const { value: run } = state.incoming;
-  if (run === null) return;
-  const given = which === "model" ? await giveModel(run.model, file) : await giveRows(which === "data" ? run.data : (run.fewshot ?? run.data), file);
+  const [file] = files;
+  if (run === null || file === undefined) return;
+  const given = which === "model" ? await giveModel(run.model, files) : await giveRows(which === "data" ? run.data : (run.fewshot ?? run.data), file);
   const { value: check } = state.check;
   if (check.kind !== "needs") return;
   state.check.value = given.ok ? { ...check, files: check.files.filter((other) => other !== which), error: null } : { ...check, error: given.error };
 }
 
-async function giveModel(ref: FileRef, file: File): Promise<Result<null, EvalErrorLike>> {
-  await chooseModelFiles([file]);
+async function giveModel(ref: FileRef, files: File[]): Promise<Result<null, EvalErrorLike>> {
+  await chooseModelFiles(files);
   await hashed();
   const { value: model } = state.model;
   if (model.kind === "failed") return { ok: false, error: model.error };
-  return checkFile(ref, { n_bytes: file.size, sha256: state.modelSha256.value ?? "" });
+  return checkFile(ref, { n_bytes: model.kind === "ready" ? model.file.size : 0, sha256: state.modelSha256.value ?? "" });
 }
 
 async function giveRows(ref: DataRef, file: File): Promise<Result<null, EvalErrorLike>> {
@@ -171,7 +171,7 @@ export async function rowsOfRef(ref: DataRef): Promise<Found<state.TaskFile>> {
   if (ref.url === null) return { ok: false, error: null };
   const url = new URL(ref.url, document.baseURI).href;
   const wasCached = (await (await cache).find(url)) !== null;
-  const rows = await rowsOfAddress(url);
+  const rows = await rowsFromUrl({ url }, { cache: await cache });
   if (!rows.ok) return rows;
   const checked = checkFile(ref, fingerprint(rows.value.bytes));
   if (checked.ok) return { ok: true, value: { ...rows.value, name: ref.name, url: ref.url } };
@@ -181,11 +181,9 @@ export async function rowsOfRef(ref: DataRef): Promise<Found<state.TaskFile>> {
   return rowsOfRef(ref);
 }
 
-async function rowsOfAddress(url: string): ReturnType<typeof rowsOf> {
-  if (isRowsApiUrl(url)) return rowsFromApi(url);
-  const file = await download({ url }, { cache: await cache });
-  return file.ok ? rowsOf(file.value) : file;
-}
+/** A hash is a hash of one length: another one is a claim that cannot be true. */
+const sizeOf = (ref: ModelRef, { size }: SourceFile): Result<null, EvalErrorLike> =>
+  checkFile({ ...ref, sha256: ref.sha256 ?? "" }, { n_bytes: size, sha256: ref.sha256 ?? "" });
 
 /** A model whose hash is not known is known by name and size: a run that broke off before its file was hashed. */
 export type ModelRef = Omit<FileRef, "sha256"> & { sha256: string | null };
@@ -196,14 +194,16 @@ export async function haveModel(ref: ModelRef): Promise<Found<null>> {
   if (loaded.kind === "ready") {
     await hashed();
     const isSame = ref.sha256 === null ? loaded.file.name === ref.name && loaded.file.size === ref.n_bytes : state.modelSha256.value === ref.sha256;
-    if (isSame) return { ok: true, value: null };
+    if (isSame) return sizeOf(ref, loaded.file);
   }
   const cached = ref.sha256 === null ? null : await (await cache).findBySha256(ref.sha256);
+  const checked = cached === null ? ok(null) : sizeOf(ref, cached);
+  if (!checked.ok) return checked;
   const isLoaded =
     cached !== null
       ? await loadModel({ ...cached, name: ref.name, url: ref.url })
       : ref.url !== null &&
-        (await fetchModel({ url: new URL(ref.url, document.baseURI).href, n_bytes: ref.n_bytes, sha256: ref.sha256, name: null, source_url: ref.url }));
+        (await fetchModel({ url: new URL(ref.url, document.baseURI).href, n_bytes: ref.n_bytes, sha256: ref.sha256, source_url: ref.url }));
   if (isLoaded) return { ok: true, value: null };
   const { value: model } = state.model;
   return { ok: false, error: model.kind === "failed" ? model.error : null };

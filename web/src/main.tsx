@@ -54,7 +54,7 @@ function Page() {
   );
 }
 
-const SECTIONS = [Overview, BreakdownView, CalibrationView, BiasView, ItemsView, PublishedView, ComparisonView, ProtocolView, ShareView, Downloads];
+const SECTIONS = [Overview, PublishedView, ComparisonView, BreakdownView, CalibrationView, BiasView, ItemsView, ProtocolView, ShareView, Downloads];
 
 /** One section after another, each in a task of its own: a large run opens without a pause in which the page is deaf. */
 function Report() {

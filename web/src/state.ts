@@ -9,6 +9,7 @@ import type { CacheEntry, StorageState } from "./sources/cache.ts";
 import type { CatalogEntry } from "./sources/catalog.ts";
 import type { Isolation } from "./sources/isolation.ts";
 import type { Progress, WhyMemory } from "./sources/download.ts";
+import type { RowsProgress } from "./sources/rows.ts";
 import type { SourceFile } from "./sources/source_file.ts";
 import type { EngineInfo, EvalErrorLike, ItemQuery, ItemRow, ItemView, RunProgress, RunState } from "./worker/protocol.ts";
 import type { Calibration, CalibrationBootstrap, Comparison, DocView, ItemScore, ModelInfo, Prepared, Report, ReportOptions, RotationReport, RunSpec, SyntheticProfile, TaskInfo } from "./types.ts";
@@ -40,7 +41,7 @@ export interface TaskFile {
 
 export type TaskPhase =
   | { kind: "none" }
-  | { kind: "reading"; name: string }
+  | { kind: "reading"; name: string; progress: Progress | RowsProgress | null }
   | { kind: "ready"; file: TaskFile; fewshot: TaskFile | null }
   | { kind: "failed"; name: string; error: EvalErrorLike };
 
@@ -49,6 +50,8 @@ export type RunPhase = "idle" | "starting" | "running" | "paused" | "cancelling"
 export type CalibrationSource = SyntheticProfile | { saved_id: string };
 
 export const engine = signal<EngineInfo | null>(null);
+/** How often the engine had to be replaced in this run. */
+export const engineDeaths = signal(0);
 export const isolation = signal<Isolation | null>(null);
 export const worksOffline = signal(false);
 /** Bytes that have left the page in requests; null where nobody counts them. */
@@ -82,6 +85,8 @@ export const report = signal<Report | null>(null);
 export const bootstrap = signal<CalibrationBootstrap | null>(null);
 /** Other runs' calibration, drawn over this one's; `of` is where it comes from. */
 export const overlays = signal<{ key: string; name: string; of: CalibrationSource; calibration: Calibration }[]>([]);
+/** Whether the live run's prompts list their choices, so that another order of them is another prompt; null until that is known. */
+export const canRotate = signal<boolean | null>(null);
 /** Which order of the choices is being scored, where that is what runs. */
 export const probing = signal<{ order: number; n_orders: number } | null>(null);
 export const rotations = signal<RotationReport | null>(null);

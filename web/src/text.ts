@@ -1,6 +1,7 @@
 // All English text of the page, and how numbers are written.
 
 import type { Progress } from "./sources/download.ts";
+import type { RowsProgress } from "./sources/rows.ts";
 import type {
   Aggregation,
   BoundaryFlag,
@@ -58,6 +59,9 @@ export function parameters(n: number): string {
   if (n < 1e6) return count(n);
   return n >= 1e9 ? `${(n / 1e9).toFixed(2)}\u00A0billion` : `${(n / 1e6).toFixed(0)}\u00A0million`;
 }
+
+/** 29 Nov 2026, 19:34, from milliseconds since 1970. */
+export const dateAndTime = (at: number): string => new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 export function duration(seconds: number): string {
   const s = Math.round(seconds);
@@ -158,6 +162,12 @@ export const PROFILES: Record<SyntheticProfile, { name: string; lesson: string }
 };
 
 export const GLOSSARY = {
+  acc: "Accuracy where the choice with the highest log-likelihood counts as the answer: Σ ln p over the choice's tokens.",
+  acc_norm: "Accuracy where the log-likelihood is divided by the choice's length in characters before the highest is taken, so that long choices are not at a disadvantage.",
+  acc_bytes: "Accuracy where the log-likelihood is divided by the choice's length in UTF-8 bytes. The same as acc_norm for plain English.",
+  acc_token: "Accuracy where the log-likelihood is divided by the choice's number of tokens: the mean of ln p.",
+  acc_mutual_info: "Accuracy where the choice's log-likelihood without the question is taken off: how much the question makes it more probable.",
+  acc_mutual_info_answer: "As acc_mutual_info, with what the choice scores after “Answer:” alone taken off.",
   accuracy: "Share of docs on which the picked choice is the right one.",
   interval: "Wilson's interval at 95 %: had the same kind of docs been drawn again and again, such intervals would hold the true value 95 times in 100.",
   stderr: "Standard error of the mean: sample standard deviation over √n.",
@@ -177,6 +187,8 @@ export const GLOSSARY = {
   greedy: "Share of docs on which every token of the continuation is the model's first choice.",
   goldProbability: "Mean probability of the right choices among the choices.",
   calibratedEce: "With finitely many docs even a perfectly calibrated model shows some error. This is what it would show here.",
+  ties: "Docs on which two choices share the highest score. The first of them counts as picked.",
+  bitsPerByte: "Mean negative log-likelihood per byte of text, in bits: comparable between models with other tokenizers.",
   perplexity: "exp of the mean negative log-likelihood: how many equally likely tokens the model seems to hesitate between.",
 } as const;
 
@@ -200,7 +212,6 @@ export const text = {
     url: "Model address",
     load: "Load now",
     open: "Open",
-    split: (n: number) => `a model in ${n} files is not read; join them first with llama-gguf-split --merge`,
     loaded: (name: string) => `${name} is loaded`,
     downloading: "Downloading",
     loading: "Loading",
@@ -246,8 +257,13 @@ export const text = {
     applyYaml: "Use this description",
     ownYaml: "Back to the recognised one",
     examples: "What the model will read",
-    reading: (name: string) => `Reading ${name}…`,
+    reading: (name: string, progress: Progress | RowsProgress | null): string => {
+      if (progress === null) return `Reading ${name}…`;
+      const done = "n_rows_done" in progress ? `${count(progress.n_rows_done)} of ${plural(progress.n_rows_total, "row")}` : text.model.downloaded(progress);
+      return `Reading ${name}: ${done}`;
+    },
     docs: (n: number) => plural(n, "doc"),
+    readAs: "Read as ",
     summary: (info: TaskInfo) => {
       const nCategories = Object.keys(info.categories).length;
       const preset = info.preset === null || info.preset === info.name ? "" : `, recognised as ${info.preset}`;
@@ -280,6 +296,8 @@ export const text = {
     windowHint: "empty: the model's",
     mutualInfo: "Also score each choice without its question (mutual information)",
     fewshotHint: "rows that the shots are taken from",
+    fewshotUrl: "Few-shot address",
+    fewshotIs: (name: string) => `Shots are taken from ${name}.`,
   },
   run: {
     heading: "Run",
@@ -299,6 +317,7 @@ export const text = {
     resume: "Resume",
     cancel: "Cancel",
     started: "The run has started",
+    replaced: (n: number) => `The engine stopped ${n === 1 ? "once" : `${n} times`} and was replaced. What was scored is kept, and the run goes on.`,
     finished: "The run is finished",
     cancelled: "The run was cancelled",
     order: (order: number, nOrders: number) => `Order ${order} of ${nOrders}`,
@@ -308,14 +327,17 @@ export const text = {
   },
   overview: {
     heading: "Overview",
+    subject: (model: string, task: string, data: string, nShots: number, startedAt: number | null) =>
+      `${model} on ${task} (${data}), ${nShots}-shot${startedAt === null ? "" : `, ${dateAndTime(1000 * startedAt)}`}`,
+    madeUp: (name: string) => `“${name}”: a made-up model, no run`,
     average: "Average",
-    confidence: "95\u00A0%",
+    interval: "95\u00A0% interval",
     docs: "docs",
     stderr: "standard error",
     chance: "chance",
     chanceCorrected: "above chance",
-    detectable: "detectable",
-    detectableValue: ({ from_fixed, from_independent_run }: DetectableDifference) => `${(100 * from_fixed).toFixed(1)} points from a number, ${(100 * from_independent_run).toFixed(1)} from another run`,
+    detectable: "detectable difference",
+    detectableValue: ({ from_fixed, from_independent_run }: DetectableDifference) => `${(100 * from_fixed).toFixed(1)} points to a fixed number, ${(100 * from_independent_run).toFixed(1)} to another run`,
     ties: "ties",
     tiesValue: (n: number) => `${plural(n, "doc")} with a tie; the first choice was taken`,
     strip: (value: string, between: string | null, chance: number | null) =>
@@ -386,17 +408,17 @@ export const text = {
     ascending: "ascending",
     descending: "descending",
     found: (n: number, nAll: number) => `${plural(n, "item")} of ${count(nAll)}`,
-    from: "Sure from, %",
+    from: "Confidence from, %",
     to: "to, %",
     bin: ({ low, high }: Interval) => `bin ${percent(low, 0)} to ${percent(high, 0)}`,
     grid: "Items; j and k move, Enter opens",
-    columns: { line: "Line", question: "Question", choices: "Choices: ln p, per character", confidence: "Sure", correct: "Result" },
+    columns: { line: "Line", question: "Question", choices: "Choices", loglikelihood: "ln p", perChar: "per char", confidence: "Confidence", correct: "Result" },
     right: "right",
     wrong: "wrong",
     failed: "failed",
     picked: "picked",
     tie: "tie",
-    part: "rules part",
+    part: "rules disagree",
     flag: "flag",
   },
   files: {
@@ -420,6 +442,7 @@ export const text = {
   update: "Reload into it",
   errors: {
     notAnAddress: "this is not an address",
+    threadDied: "a helper thread stopped",
     sentence,
   },
 } as const;

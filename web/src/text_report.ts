@@ -1,6 +1,6 @@
 // English text of the report: calibration, bias, one item, the published number, the protocol card, the report as a file.
 
-import { count, fixed, percent, percentRange, plural, points, range } from "./text.ts";
+import { count, dateAndTime, fixed, percent, percentRange, plural, points, range } from "./text.ts";
 import type {
   Bias,
   Bin,
@@ -34,6 +34,8 @@ export const bias = {
   heading: "Bias probes",
   intro: "Does the model answer the question, or does it like a letter or a length? Where it has no such taste, its picks are spread as the right answers are.",
   letters: "Letters",
+  places: "Place of the answer",
+  placesHint: "The answers themselves were scored: A stands for the first choice of each item, B for the second.",
   picked: "picked",
   gold: "right",
   lettersChart: (positions: readonly PositionCount[]): string =>
@@ -46,23 +48,26 @@ export const bias = {
   ],
   shareAxis: "share of docs",
   columns: ["Letter", "Docs", "Picked", "Right", "Found when right"],
-  moved: ({ total_variation }: Bias): string => `${percent(total_variation)} of the picks would have to move to another letter for the picks to be spread as the right answers are.`,
+  moved: ({ total_variation }: Bias): string => `${percent(total_variation)} of the picks would have to move to another letter to be spread as the right answers are.`,
   length: "Length of the answers",
   lengths: ({ mean_chars_picked, mean_chars_gold, mean_chars_all, n }: LengthBias): string =>
     `On the ${plural(n, "doc")} whose choices differ in length, picks have ${fixed(mean_chars_picked, 1)} characters on average, right answers ${fixed(mean_chars_gold, 1)}, all choices ${fixed(mean_chars_all, 1)}.`,
   noLength: "All choices of an item are equally long here, so length cannot matter.",
-  longest: "one of the longest",
-  shortest: "one of the shortest",
+  longest: "longest",
+  shortest: "shortest",
   lengthChart: ({ picked_longest, gold_longest, picked_shortest, gold_shortest }: LengthBias): string =>
     `The pick is one of the longest choices on ${percent(picked_longest.value)} of the docs, the right answer on ${percent(gold_longest.value)}; one of the shortest on ${percent(picked_shortest.value)}, the right answer on ${percent(gold_shortest.value)}.`,
   lengthColumns: ["Choice", "Picked", "Right"],
   rotate: "Rotate the choices and score again",
   rotateHint: "Scores every doc once more for each other order of its choices. A model that knows the answer finds it wherever it stands.",
   rotateNeedsRun: "Needs a finished run whose model is still loaded.",
+  rotateChangesNothing: "The prompts of this run do not list the choices, so another order of them would change nothing.",
   rotating: "Scoring the rotated choices…",
   rotated: ({ consistent, always_correct, n_orders, mean_accuracy }: RotationReport): string =>
     `Over ${count(n_orders)} orders, the pick is the same answer on ${plural(consistent.n_correct, "doc")} of ${count(consistent.n)} (${percentRange(consistent.interval)}), and right in every order on ${percent(always_correct.value)}. Accuracy averaged over the orders: ${percent(mean_accuracy.value)}.`,
+  shifts: "By order of the choices",
   shiftColumns: ["Choices moved by", "Accuracy"],
+  positions: "By place of the choice",
   positionColumns: ["Place", "Picked, over all orders", "Accuracy when the right answer stands here"],
 };
 
@@ -87,15 +92,16 @@ export const published = {
   without: "not used",
   clear: "Clear",
   verdict({ is_inside, difference, n_stderrs }: PublishedComparison, { metric }: Headline): string {
-    const size = metric === "word_perplexity" ? fixed(difference, 2) : `${points(difference)} points`;
+    const size = metric === "word_perplexity" ? fixed(Math.abs(difference), 2) : `${(100 * Math.abs(difference)).toFixed(1)} points`;
+    const here = `this run is ${size} ${difference < 0 ? "lower" : "higher"}`;
     const inStderrs = n_stderrs === null ? "" : `, ${fixed(Math.abs(n_stderrs), 1)} standard errors`;
     switch (is_inside) {
       case true:
-        return `Inside this run's interval: the two numbers do not contradict each other (${size}${inStderrs}).`;
+        return `Inside this run's interval: the two numbers do not contradict each other (${here}${inStderrs}).`;
       case false:
-        return `Outside this run's interval (${size}${inStderrs}): chance alone hardly explains it. Look at what was done differently.`;
+        return `Outside this run's interval (${here}${inStderrs}): chance alone hardly explains it. Look at what was done differently.`;
       case null:
-        return `The difference is ${size}; this run has no interval to judge it by.`;
+        return `There is no interval to judge it by; ${here}.`;
     }
   },
   differ: "Done differently",
@@ -187,8 +193,8 @@ export const calibration = {
   ],
   pickHint: "A click on a bin, or Enter, shows its items.",
   bins: "Bins",
-  cut: "Cut",
-  cuts: { equal_width: "equal width", equal_mass: "equal docs" },
+  cut: "Binning",
+  cuts: { equal_width: "equal width", equal_mass: "equal mass (docs)" },
   scores: "Confidence from",
   temperature: "Temperature",
   reset: "Back to 1",
@@ -209,10 +215,10 @@ export const calibration = {
   atOne: (value: number): string => `(${fixed(value)} at T = 1)`,
   accuracy: "Accuracy of the surest choice",
   meanConfidence: "Mean confidence",
-  over: "Lay over",
+  over: "Overlay",
   overNothing: "another run …",
   overRun: (task: string, n: number): string => `${task}, ${plural(n, "doc")}`,
-  remove: (name: string): string => `Take ${name} away`,
+  remove: (name: string): string => `Remove ${name}`,
   chance: "chance",
   selective: "Selective accuracy",
   selectiveLabel: ({ selective }: Calibration): string => {
@@ -236,12 +242,13 @@ export const drawer = {
   prompt: "What the model read",
   noPrompt: "The prompt can be looked at while the model that scored it is loaded.",
   join: "the join: what follows is scored",
+  promptHint: "The bar marks the join. What stands behind it is scored; shown here is the right answer.",
   ids: "Show token ids",
   showAll: (n: number): string => `Show all ${plural(n, "token")}`,
   cut: (n: number): string => `${plural(n, "token")} before this are not shown`,
   contextTokens: (n: number): string => `${plural(n, "token")} of context`,
   choices: "Choices",
-  legend: "Darker: the model found the token less probable.",
+  legend: "The stronger a token's colour, the less probable the model found it.",
   token: (logprob: number): string => `ln p ${fixed(logprob)}`,
   gold: "right answer",
   pick: "picked",
@@ -272,7 +279,7 @@ export const comparison = {
   other: "The other run",
   nothing: "choose …",
   none: "Runs that are kept in this browser appear here once there is more than one.",
-  run: (model: string, task: string, date: Date): string => `${model} on ${task}, ${date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}`,
+  run: (model: string, task: string, startedAt: number): string => `${model} on ${task}, ${dateAndTime(startedAt)}`,
   notComparable: "The two runs share no doc.",
   difference: ({ difference, p_value, n }: Comparison, name: string): string =>
     `This run is ${points(difference.value)} points from ${name} on ${plural(n, "shared doc")}${

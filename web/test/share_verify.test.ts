@@ -89,7 +89,8 @@ describe("a quick check", () => {
 
 describe("a file at hand", () => {
   it("is the link's by its hash, not by its name", () => {
-    expect(checkFile(run.model, { n_bytes: 1, sha256: run.model.sha256 }).ok).toBe(true);
+    expect(checkFile({ ...run.model, name: "renamed.gguf" }, run.model).ok).toBe(true);
+    expect(checkFile(run.model, { n_bytes: 1, sha256: run.model.sha256 })).toMatchObject({ ok: false, error: { kind: "other_file", message: `this is another file: 1 bytes, expected ${run.model.n_bytes}` } });
     expect(checkFile(run.model, { n_bytes: run.model.n_bytes, sha256: "f".repeat(64) })).toMatchObject({ ok: false, error: { kind: "other_file", place: run.model.name } });
   });
 });

@@ -136,9 +136,17 @@ describe("a download", () => {
     expect(await cache.list()).toEqual([]);
   });
 
-  it("refuses bytes of another length", async () => {
-    const { url } = await start({});
-    expect(await get({ url, n_bytes: 10 })).toMatchObject({ ok: false, error: { kind: "hash" } });
+  it.each([
+    ["fewer", 10, false, `${BODY.length} bytes, expected 10`, 1],
+    ["more", BODY.length + 1, false, `${BODY.length} bytes, expected ${BODY.length + 1}`, 1],
+    ["fewer, which shows on the way,", 10, true, "more bytes come than the 10 expected", 1],
+    // All, then nothing behind it, then all again: the file might have changed, but not for ever.
+    ["more, which shows at the end,", BODY.length + 1, true, `${BODY.length} bytes, expected ${BODY.length + 1}`, 4],
+  ])("refuses a file of which a link claims %s bytes", async (_, n_bytes, isChunked, message, nRequests) => {
+    const { url, requests } = await start({ isChunked });
+    expect(await get({ url, n_bytes })).toMatchObject({ ok: false, error: { kind: "hash", message } });
+    expect(requests).toHaveLength(nRequests);
+    expect(await cache.list()).toEqual([]);
   });
 
   it("rejects with the reason of an abort before it began", async () => {

@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { parseCatalog } from "../src/sources/catalog.ts";
 import { hubFileUrl, isPinnedHubUrl, isRowsApiUrl, parseHubUrl, pinHubUrl } from "../src/sources/hub.ts";
 import { rowsFromApi, rowsOf, toJson } from "../src/sources/rows.ts";
-import { fromFile, modelsAmong, type SourceFile } from "../src/sources/source_file.ts";
+import { fromFile, type SourceFile } from "../src/sources/source_file.ts";
 import { readFileSync } from "node:fs";
+import { parquetWithPictures } from "./parquet_fixture.ts";
 import { serve } from "./sources_server.ts";
 
 const source = (name: string, bytes: Uint8Array | string): SourceFile => fromFile(new File([bytes as BlobPart], name));
@@ -39,6 +40,13 @@ describe("rows of a file", () => {
       name: "test-00000-of-00001.jsonl",
       text: '{"question":"2 + 2?","choices":["3","4"],"answer":1,"score":0.5}\n{"question":"Ünïcode \u2028 \\"quoted\\"","choices":["a","b"],"answer":9007199254740993,"score":null}\n',
       converted_from: "parquet",
+    });
+  });
+
+  it("that is parquet with pictures are the columns beside them", async () => {
+    const name = "train-00000-of-00001.parquet";
+    expect(await read(source(name, parquetWithPictures(2, 10)))).toMatchObject({
+      text: '{"question":"What is on picture 0?","answer":0}\n{"question":"What is on picture 1?","answer":1}\n',
     });
   });
 
@@ -178,25 +186,15 @@ describe("a Hugging Face address", () => {
   });
 });
 
-describe("a model in several files", () => {
-  const part = (i: number, n: number): SourceFile => source(`big-${String(i).padStart(5, "0")}-of-${String(n).padStart(5, "0")}.gguf`, "GGUF");
-
-  it("comes in order, beside other models and files", () => {
-    const models = modelsAmong([part(2, 3), source("small.gguf", "GGUF"), part(3, 3), source("README.md", ""), part(1, 3)]);
-    expect(models.ok && models.value.map((files) => files.map((file) => file.name))).toEqual([["small.gguf"], ["big-00001-of-00003.gguf", "big-00002-of-00003.gguf", "big-00003-of-00003.gguf"]]);
-  });
-
-  it("that lacks a part is an error that names it", () => {
-    expect(modelsAmong([part(1, 3), part(3, 3)])).toEqual({ ok: false, error: { kind: "missing_part", place: "big", message: "part 2 of 3 is missing" } });
-  });
-});
-
 describe("the list of models", () => {
   it("that is shipped can be read, and its default is beside the page", () => {
     const catalog = parseCatalog(JSON.parse(readFileSync(new URL("../../static/models.json", import.meta.url), "utf8")));
     expect(catalog.ok && catalog.value[0]).toMatchObject({ url: "models/SmolLM2-135M-Instruct.Q4_1.gguf", n_bytes: 98362432, license: "Apache-2.0" });
     if (!catalog.ok) return;
     for (const { url } of catalog.value.slice(1)) expect(isPinnedHubUrl(url)).toBe(true);
+    for (const { name, n_bytes, sha256, license } of catalog.value) expect([n_bytes, sha256, license], name).not.toContain(null);
+    expect(catalog.value.map(({ url }) => url.split("/").at(-1))).toContain("qwen2.5-0.5b-instruct-q4_k_m.gguf");
+    expect(catalog.value.length).toBeGreaterThanOrEqual(4);
   });
 
   it("with an address that no page fetches is an error that names the entry", () => {

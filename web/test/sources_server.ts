@@ -15,6 +15,8 @@ export interface Behaviour {
   etag?: string | null;
   lastModified?: string;
   ranges?: boolean;
+  /** Sends without saying how much it will be. */
+  isChunked?: boolean;
   /** Bytes after which the connection is cut, request by request; a request without an entry gets all. */
   cuts?: number[];
   /** Answers instead of the file, request by request. */
@@ -58,7 +60,7 @@ export async function serveFile(behaviour: Behaviour): Promise<FileServer> {
       return;
     }
     const part = isPartial ? body.subarray(start) : body;
-    response.writeHead(isPartial ? 206 : 200, { "Content-Length": part.length, ...(isPartial ? { "Content-Range": `bytes ${start}-${body.length - 1}/${body.length}` } : {}) });
+    response.writeHead(isPartial ? 206 : 200, { ...(behaviour.isChunked === true ? {} : { "Content-Length": part.length }), ...(isPartial ? { "Content-Range": `bytes ${start}-${body.length - 1}/${body.length}` } : {}) });
     const cut = behaviour.cuts?.shift();
     if (cut === undefined || cut >= part.length) response.end(part);
     else response.write(part.subarray(0, cut), () => setImmediate(() => response.destroy()));

@@ -20,6 +20,29 @@ pub struct TokenScore {
     pub margin: f32,
 }
 
+/// The two largest of some logits.
+pub struct TwoBest {
+    /// The largest.
+    pub max: f32,
+    /// The first place where it stands.
+    pub argmax: usize,
+    /// The largest at any other place.
+    pub second: f32,
+}
+
+/// Finds them; −∞ where there are too few.
+pub fn two_best(logits: &[f32]) -> TwoBest {
+    let mut best = TwoBest { max: f32::NEG_INFINITY, argmax: 0, second: f32::NEG_INFINITY };
+    for (i, &l) in logits.iter().enumerate() {
+        if l > best.max {
+            best = TwoBest { max: l, argmax: i, second: best.max };
+        } else if l > best.second {
+            best.second = l;
+        }
+    }
+    best
+}
+
 /// Columns of a stretch. Part of the result's definition: it decides in which order the sum is made.
 const STRETCH: usize = 512;
 
@@ -48,15 +71,8 @@ pub fn score(pool: &Pool, rows: &Rows, output: &Matrix, precision: Precision, ta
         // SAFETY: a stretch is computed by one task, and a target lies in one stretch.
         let out = unsafe { all_stretches.slice(index * n_rows, n_rows) };
         for (out, logits) in out.iter_mut().zip(logits.chunks_exact(width)) {
-            let (mut max, mut second, mut argmax) = (f32::NEG_INFINITY, f32::NEG_INFINITY, columns.start);
-            for (i, &l) in logits.iter().enumerate() {
-                if l > max {
-                    (second, max, argmax) = (max, l, columns.start + i);
-                } else if l > second {
-                    second = l;
-                }
-            }
-            *out = Stretch { max, argmax, second, sum: sum_exp(logits, max) };
+            let best = two_best(logits);
+            *out = Stretch { max: best.max, argmax: columns.start + best.argmax, second: best.second, sum: sum_exp(logits, best.max) };
         }
         for (i, &(row, id)) in targets.iter().enumerate().filter(|(_, (_, id))| columns.contains(&(*id as usize))) {
             // SAFETY: as above.

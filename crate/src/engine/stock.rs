@@ -4,7 +4,7 @@
 //! position only, so a continuation is fed token by token; its quantised matmul rounds activations to 8 bits; it shares nothing
 //! between sequences. Numbers from it are the runtime's, not bit-reproducible across targets, and the page says so.
 
-use super::head::TokenScore;
+use super::head::{two_best, TokenScore, TwoBest};
 use super::tree::Sequence;
 use super::Engine;
 use crate::error::{ErrorKind, EvalError, Result};
@@ -40,14 +40,33 @@ fn from_candle(e: candle_core::Error) -> EvalError {
     EvalError::new(ErrorKind::UnsupportedModel, format!("the stock path says: {e}"))
 }
 
+/// The header; of a split model the parts' together, with offsets from the start of the first.
+fn content(source: &mut dyn Source) -> Result<Content> {
+    let mut whole: Option<Content> = None;
+    let mut start = 0;
+    for size in source.part_sizes() {
+        let mut part = Content::read(&mut Reader::of_part(source, start, size)).map_err(from_candle)?;
+        for info in part.tensor_infos.values_mut() {
+            info.offset = info.offset.saturating_add(part.tensor_data_offset).saturating_add(start);
+        }
+        part.tensor_data_offset = 0;
+        match &mut whole {
+            None => whole = Some(part),
+            Some(whole) => whole.tensor_infos.extend(part.tensor_infos),
+        }
+        start += size;
+    }
+    whole.ok_or_else(|| EvalError::new(ErrorKind::Io, "there is no file"))
+}
+
 impl Stock {
     /// Loads the whole model.
     ///
     /// # Errors
     /// `UnsupportedModel` for an architecture that candle-transformers lacks and for whatever it says of the file.
     pub fn load(source: &mut dyn Source, architecture: &str, n_vocab: usize) -> Result<Self> {
+        let content = content(source)?;
         let reader = &mut Reader::new(source);
-        let content = Content::read(reader).map_err(from_candle)?;
         let device = &Device::Cpu;
         let model = match architecture {
             "llama" => m::quantized_llama::ModelWeights::from_gguf(content, reader, device).map(Model::Llama),
@@ -108,14 +127,7 @@ impl Stock {
 /// Scores one token from its row of logits, in float64.
 fn token_score(logits: &[f32], id: u32) -> Option<TokenScore> {
     let target = *logits.get(id as usize)?;
-    let (mut max, mut second, mut argmax) = (f32::NEG_INFINITY, f32::NEG_INFINITY, 0);
-    for (i, &l) in logits.iter().enumerate() {
-        if l > max {
-            (second, max, argmax) = (max, l, i);
-        } else if l > second {
-            second = l;
-        }
-    }
+    let TwoBest { max, argmax, second } = two_best(logits);
     let sum: f64 = logits.iter().map(|&l| libm::exp(f64::from(l) - f64::from(max))).sum();
     let is_argmax = argmax == id as usize;
     let rival = if is_argmax { second } else { max };

@@ -79,7 +79,7 @@ impl DecoderConfig {
             return Err(EvalError::new(ErrorKind::WeightsFormat, format!("{n_heads} heads do not divide into {n_kv_heads} groups"))
                 .at(format!("key \"{}\"", key("attention.head_count_kv"))));
         }
-        if head_dim == 0 || head_dim % 8 != 0 {
+        if head_dim == 0 || !head_dim.is_multiple_of(8) {
             return Err(unsupported(format!("heads of {head_dim} elements; the kernels want a multiple of 8")));
         }
         if gguf.uint(&key("expert_count")).is_some_and(|n| n > 0) {

@@ -4,8 +4,12 @@
 //! Every count and offset comes from the file and is checked before anything is allocated for it, in 64 bits, because `usize`
 //! has 32 in a browser.
 //!
+//! A split model is several such files: the first has the model's metadata, each has the tensors whose data it holds. Here they
+//! become one header whose offsets count from the start of the first file.
+//!
 //! DIFFERS from candle's reader, which serves the stock path: errors name the key or tensor, and IQ4_NL is known.
-//! Source: ggml's `docs/gguf.md`, versions 2 and 3 (version 1 files are no longer made).
+//! Source: ggml's `docs/gguf.md`, versions 2 and 3 (version 1 files are no longer made); llama.cpp's `gguf-split` for the keys
+//! `split.no`, `split.count` and `split.tensors.count`.
 
 use super::source::{Reader, Source};
 use crate::engine::kernels::kind::TensorKind;
@@ -40,7 +44,7 @@ pub struct TensorInfo {
     pub dims: Vec<usize>,
     /// How numbers are stored.
     pub kind: TensorKind,
-    /// First byte, from the start of the file.
+    /// First byte, from the start of the file; of the first one of a split model.
     pub offset: u64,
     /// Bytes.
     pub n_bytes: usize,
@@ -168,10 +172,59 @@ impl Gguf {
     ///
     /// # Errors
     /// `WeightsFormat` where the file is not a GGUF, ends too early or contradicts itself; `UnsupportedModel` for a tensor type
-    /// that the engine does not read. The place is the key or tensor.
+    /// that the engine does not read. The place is the key or tensor, and the part of a split model.
     pub fn read(source: &mut dyn Source) -> Result<Self> {
-        let file_size = source.size();
-        let mut p = Parser { reader: Reader::new(source) };
+        let sizes = source.part_sizes();
+        let n_given = sizes.len();
+        let mut whole = Self { metadata: BTreeMap::new(), tensors: BTreeMap::new() };
+        let mut start = 0;
+        for (i, size) in sizes.into_iter().enumerate() {
+            let place = |e: EvalError| match (n_given, e.place.clone()) {
+                (1, _) => e,
+                (_, None) => e.at(format!("part {} of {n_given}", i + 1)),
+                (_, Some(inner)) => e.at(format!("part {} of {n_given}, {inner}", i + 1)),
+            };
+            let part = Self::read_part(source, start, size).map_err(place)?;
+            part.check_split(i, n_given).map_err(place)?;
+            if i == 0 {
+                whole.metadata = part.metadata;
+            }
+            for (name, info) in part.tensors {
+                if whole.tensors.insert(name.clone(), info).is_some() {
+                    return Err(place(bad("is in an earlier part too").at(format!("tensor \"{name}\""))));
+                }
+            }
+            start += size;
+        }
+        match whole.uint("split.tensors.count") {
+            Some(n) if n_given > 1 && n as usize != whole.tensors.len() => {
+                Err(at_key("split.tensors.count")(bad(format!("is {n}, the {n_given} parts have {} tensors", whole.tensors.len()))))
+            }
+            _ => Ok(whole),
+        }
+    }
+
+    /// Is this part `i`, from 0, of a model of so many files?
+    fn check_split(&self, i: usize, n_given: usize) -> Result<()> {
+        let n_parts = self.uint("split.count").unwrap_or(1).max(1) as usize;
+        let no = self.uint("split.no").unwrap_or(0) as usize;
+        let wrong = |message: String| Err(at_key(if no == i { "split.count" } else { "split.no" })(bad(message)));
+        match (no == i, n_parts == n_given) {
+            (true, true) => Ok(()),
+            _ if n_parts <= 1 => wrong(format!("is missing: this file is a whole model and no part of one in {n_given} files")),
+            (false, true) => wrong(format!("this file is part {}, expected part {}", no + 1, i + 1)),
+            // Of a model of which one file was given, all that can be said is what else it needs.
+            (_, false) if n_given == 1 => wrong(format!(
+                "this file is part {} of {n_parts}, and the others are missing: they are named like it, up to \"-{n_parts:05}-of-{n_parts:05}.gguf\"",
+                no + 1
+            )),
+            (_, false) => wrong(format!("this file is part {} of {n_parts}, but {n_given} files were given", no + 1)),
+        }
+    }
+
+    /// One file, whose bytes begin at `start` of the source.
+    fn read_part(source: &mut dyn Source, start: u64, file_size: u64) -> Result<Self> {
+        let mut p = Parser { reader: Reader::of_part(source, start, file_size) };
         if file_size < 24 || &p.bytes::<4>()? != b"GGUF" {
             return Err(bad(format!("not a GGUF file: it has {file_size} bytes and does not start with \"GGUF\" followed by a header")));
         }
@@ -214,7 +267,8 @@ impl Gguf {
             if offset % alignment != 0 {
                 return Err(place(bad(format!("its offset {offset} is no multiple of the alignment {alignment}"))));
             }
-            let info = tensor_info(&dims, kind, data_start.checked_add(offset), file_size).map_err(place)?;
+            let mut info = tensor_info(&dims, kind, data_start.checked_add(offset), file_size).map_err(place)?;
+            info.offset += start;
             if tensors.insert(name.clone(), info).is_some() {
                 return Err(bad("appears twice").at(format!("tensor \"{name}\"")));
             }
@@ -260,30 +314,22 @@ impl Gguf {
         }
     }
 
-    /// A list of texts.
-    fn texts(&self, key: &str) -> Vec<String> {
-        match self.metadata.get(key) {
-            Some(Value::Texts(t)) => t.clone(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// The `tokenizer.*` keys.
-    pub fn tokenizer_spec(&self) -> TokenizerSpec {
+    /// The `tokenizer.*` keys. The lists are taken out: a vocabulary is the better part of a header, nobody else reads it.
+    pub fn take_tokenizer_spec(&mut self) -> TokenizerSpec {
+        let mut take = |key: &str| self.metadata.remove(key);
+        let tokens = take("tokenizer.ggml.tokens");
+        let merges = take("tokenizer.ggml.merges");
+        let token_types = take("tokenizer.ggml.token_type");
+        let scores = take("tokenizer.ggml.scores");
+        let texts = |value| if let Some(Value::Texts(texts)) = value { texts } else { Vec::new() };
         let text = |key: &str| self.text(key).map(str::to_owned);
         TokenizerSpec {
             model: text("tokenizer.ggml.model").unwrap_or_default(),
             pre: text("tokenizer.ggml.pre"),
-            tokens: self.texts("tokenizer.ggml.tokens"),
-            merges: self.texts("tokenizer.ggml.merges"),
-            token_types: match self.metadata.get("tokenizer.ggml.token_type") {
-                Some(Value::Ints(types)) => types.iter().map(|&t| t as i32).collect(),
-                _ => Vec::new(),
-            },
-            scores: match self.metadata.get("tokenizer.ggml.scores") {
-                Some(Value::Floats(scores)) => scores.clone(),
-                _ => Vec::new(),
-            },
+            tokens: texts(tokens),
+            merges: texts(merges),
+            token_types: if let Some(Value::Ints(types)) = token_types { types.into_iter().map(|t| t as i32).collect() } else { Vec::new() },
+            scores: if let Some(Value::Floats(scores)) = scores { scores } else { Vec::new() },
             bos_id: self.uint("tokenizer.ggml.bos_token_id"),
             eos_id: self.uint("tokenizer.ggml.eos_token_id"),
             unk_id: self.uint("tokenizer.ggml.unknown_token_id"),
@@ -303,7 +349,7 @@ fn tensor_info(dims: &[u64], kind: TensorKind, offset: Option<u64>, file_size: u
     let n = dims.iter().try_fold(1u64, |n, &d| n.checked_mul(d)).filter(|&n| n > 0);
     let n = n.ok_or_else(|| bad(format!("dimensions {dims:?} are empty or overflow")))?;
     let block = kind.block_len() as u64;
-    if dims[0] % block != 0 {
+    if !dims[0].is_multiple_of(block) {
         return Err(bad(format!("rows of {} elements are not whole blocks of {block} ({})", dims[0], kind.name())));
     }
     let n_bytes = (n / block).checked_mul(kind.block_bytes() as u64);

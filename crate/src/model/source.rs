@@ -1,6 +1,10 @@
-//! Where a model's bytes come from: a file, a `Blob` in a worker, a buffer. Read at an offset, never held whole.
+//! Where a model's bytes come from: a file, the files of a split model, a `Blob` in a worker, a buffer. Read at an offset, never
+//! held whole.
+//!
+//! Source of the names of parts: llama.cpp's `llama_split_path` ("NAME-00001-of-00003.gguf").
 
 use crate::error::{ErrorKind, EvalError, Result};
+use sha2::{Digest, Sha256};
 
 /// Random access to bytes.
 pub trait Source {
@@ -11,6 +15,70 @@ pub trait Source {
     /// # Errors
     /// `Io` where the bytes cannot be had; a range past the end is one.
     fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<()>;
+    /// Lengths of the files that the bytes are in, one behind the other: several for a split model.
+    fn part_sizes(&self) -> Vec<u64> {
+        vec![self.size()]
+    }
+}
+
+/// The files of a split model in order, as one source.
+pub struct Parts<S>(pub Vec<S>);
+
+impl<S: Source> Source for Parts<S> {
+    fn size(&self) -> u64 {
+        self.0.iter().map(Source::size).sum()
+    }
+
+    fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let (mut at, mut n_filled) = (offset, 0);
+        for part in &mut self.0 {
+            let size = part.size();
+            if at < size && n_filled < out.len() {
+                let n = (out.len() - n_filled).min(usize::try_from(size - at).unwrap_or(usize::MAX));
+                part.read_at(at, &mut out[n_filled..n_filled + n])?;
+                n_filled += n;
+                at = size;
+            }
+            at -= size.min(at);
+        }
+        if n_filled == out.len() {
+            Ok(())
+        } else {
+            Err(past_end(offset, out.len(), self.size()))
+        }
+    }
+
+    fn part_sizes(&self) -> Vec<u64> {
+        self.0.iter().map(Source::size).collect()
+    }
+}
+
+/// Paths of all parts of a split model by the path of one of them; of any other file, its own.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn part_paths(path: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match split_name(&name) {
+        Some((stem, n_parts)) => (1..=n_parts).map(|i| path.with_file_name(format!("{stem}-{i:05}-of-{n_parts:05}.gguf"))).collect(),
+        None => vec![path.to_owned()],
+    }
+}
+
+/// What stands before the number in a part's name, and how many parts there are.
+#[cfg(not(target_arch = "wasm32"))]
+fn split_name(name: &str) -> Option<(&str, u32)> {
+    let (rest, n_parts) = name.strip_suffix(".gguf")?.rsplit_once("-of-")?;
+    let (stem, i) = rest.rsplit_once('-')?;
+    let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0 && text.len() == 5);
+    let (i, n_parts) = (number(i)?, number(n_parts)?);
+    (i <= n_parts).then_some((stem, n_parts))
+}
+
+/// What a model is known by: the SHA-256 of its file; of a split one, the SHA-256 of its parts' SHA-256 in order.
+pub fn model_sha256(parts: &[[u8; 32]]) -> [u8; 32] {
+    match parts {
+        [only] => *only,
+        parts => Sha256::digest(parts.concat()).into(),
+    }
 }
 
 impl Source for std::io::Cursor<Vec<u8>> {
@@ -45,9 +113,10 @@ pub fn past_end(offset: u64, n_bytes: usize, size: u64) -> EvalError {
     EvalError::new(ErrorKind::Io, format!("needs {n_bytes} bytes at {offset}, file ends at {size}"))
 }
 
-/// `Read + Seek` over a source, through a buffer of one chunk: for libraries that want a reader.
+/// `Read + Seek` over a source or one part of it, through a buffer of one chunk: for libraries that want a reader.
 pub struct Reader<'a> {
     source: &'a mut dyn Source,
+    start: u64,
     size: u64,
     position: u64,
     chunk: Vec<u8>,
@@ -59,7 +128,13 @@ impl<'a> Reader<'a> {
 
     /// A reader at the start of `source`.
     pub fn new(source: &'a mut dyn Source) -> Self {
-        Self { size: source.size(), source, position: 0, chunk: Vec::new(), chunk_start: 0 }
+        let size = source.size();
+        Self::of_part(source, 0, size)
+    }
+
+    /// A reader of the `size` bytes from `start`; positions count from there.
+    pub fn of_part(source: &'a mut dyn Source, start: u64, size: u64) -> Self {
+        Self { source, start, size, position: 0, chunk: Vec::new(), chunk_start: 0 }
     }
 
     /// Bytes from the start.
@@ -78,7 +153,7 @@ impl std::io::Read for Reader<'_> {
         let to_io = |e: EvalError| std::io::Error::other(e.to_string());
         let n = out.len().min(usize::try_from(self.remaining()).unwrap_or(usize::MAX));
         if n as u64 >= Self::CHUNK {
-            self.source.read_at(self.position, &mut out[..n]).map_err(to_io)?;
+            self.source.read_at(self.start + self.position, &mut out[..n]).map_err(to_io)?;
             self.position += n as u64;
             return Ok(n);
         }
@@ -89,7 +164,7 @@ impl std::io::Read for Reader<'_> {
                 // Cannot truncate: at most CHUNK.
                 self.chunk.resize(self.remaining().min(Self::CHUNK) as usize, 0);
                 self.chunk_start = self.position;
-                self.source.read_at(self.position, &mut self.chunk).map_err(to_io)?;
+                self.source.read_at(self.start + self.position, &mut self.chunk).map_err(to_io)?;
                 0
             }
         };

@@ -9,7 +9,8 @@
 // DIFFERS: `brier_score` of a sample is that doc's number; lm-eval writes the gold index and the probabilities as numpy prints them.
 // DIFFERS: `perplexity_stderr` takes 1000 bootstrap draws, as `bootstrap_iters=1000` does; lm-eval's default is 100000.
 
-use super::{hex, report, report_bootstrap, Report, ReportOptions, RunMeta, Sorted};
+use super::{report, report_bootstrap, Report, ReportOptions, RunMeta, Sorted};
+use crate::hash::sha256_hex;
 use crate::metrics::groups::{macro_mean, members, pooled_stderr, Group};
 use crate::metrics::perplexity::{bootstrap_stderr, is_greedy, likelihood, rolling, BOOTSTRAP_ITERS};
 use crate::metrics::rules::{brier, choice_metrics, gold_is_greedy, pick_of, rule_result, softmax};
@@ -17,13 +18,7 @@ use crate::score::{FailedItem, ItemScore, Rule};
 use crate::spec::{ChatMode, Subset};
 use crate::task::doc::{Doc, OutputType, Unscored};
 use serde_json::{json, Map, Value};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-
-/// SHA-256 of a text, hexadecimal.
-pub(super) fn sha256_hex(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
 
 /// One metric of a task or group.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,6 +8,7 @@ pub mod files;
 pub mod items;
 pub mod protocol;
 
+use crate::hash::hex;
 use crate::metrics::bias::{bias, Bias};
 use crate::metrics::bootstrap::{calibration_bootstrap, CalibrationBootstrap};
 use crate::metrics::calibration::{calibration, Binning, Calibration, CalibrationOptions};
@@ -636,10 +637,6 @@ pub fn loglikelihood_digest(items: &[ItemScore]) -> String {
         }
     }
     hex(&sha256.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

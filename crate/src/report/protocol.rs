@@ -4,6 +4,7 @@
 //! from elsewhere together with the parts of the protocol that differ.
 
 use super::{Counts, Headline, HeadlineMetric, ReportOptions, RunMeta};
+use crate::hash::sha256_hex;
 use crate::metrics::calibration::Binning;
 use crate::metrics::estimate::IntervalMethod;
 use crate::metrics::groups::Aggregation;
@@ -201,7 +202,7 @@ pub(super) fn protocol(meta: &RunMeta, counts: &Counts, headline: Option<&Headli
     fact("target delimiter", format!("{:?}", meta.task.target_delimiter));
     fact("chat template", chat_in_words(meta));
     if let Some(template) = &meta.chat_template {
-        fact("chat template sha256", super::files::sha256_hex(template));
+        fact("chat template sha256", sha256_hex(template));
     }
     if meta.max_length > 0 {
         fact("window", format!("{} tokens", meta.max_length));

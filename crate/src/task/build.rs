@@ -14,9 +14,10 @@ use super::fewshot::{OwnRow, Pool};
 use super::group;
 use super::presets::{self, Chosen};
 use super::python;
-use super::rows::{sha256_hex, Row, Rows};
+use super::rows::{Row, Rows};
 use super::subset;
 use crate::error::{ErrorKind, EvalError, Result};
+use crate::hash::sha256_hex;
 use crate::metrics::groups::Group;
 use crate::spec::{ChatMode, RunSpec};
 use serde_json::Value;
@@ -273,6 +274,19 @@ struct Part<'a> {
 
 type Docs = (Vec<Doc>, Vec<Unscored>);
 
+/// The rows that can be shown as examples: a damaged one must not spoil the docs that it is drawn for. All of them where none can,
+/// so that its error is seen.
+///
+/// DIFFERS from lm-eval, which stops.
+fn presentable<'r>(rows: Vec<&'r Value>, prompter: &Prompter) -> Vec<&'r Value> {
+    let good: Vec<_> = rows.iter().copied().filter(|row| !prompter.example_error(row).is_some_and(|e| is_rows_fault(&e))).collect();
+    if good.is_empty() {
+        rows
+    } else {
+        good
+    }
+}
+
 fn docs(config: &TaskConfig, files: &Files, spec: &RunSpec, chat: Option<(&ChatTemplate, ChatMode)>, rows: &Chooser) -> Result<Docs> {
     let data = Processed::new(&files.data, config)?;
     let shots = files.fewshot.as_ref().map(|rows| Processed::new(rows, config)).transpose()?;
@@ -283,11 +297,19 @@ fn docs(config: &TaskConfig, files: &Files, spec: &RunSpec, chat: Option<(&ChatT
         (None, Some(samples)) => samples.iter().collect(),
         (None, None) => data.good().collect(),
     };
+    // DIFFERS from lm-eval, which reads `fewshot_indices` and never uses them.
     let pool_rows = match own.and_then(|own| own.fewshot_indices.as_ref()) {
         Some(indices) => indices.iter().filter_map(|i| pool_rows.get(*i).copied()).collect(),
         None => pool_rows,
     };
-    let own_row = if config.fewshot_split == config.test_split { OwnRow::LeaveOut } else { OwnRow::Keep };
+    let is_same_file = shots.is_none() && samples.is_none();
+    let own_row = if is_same_file || config.fewshot_split == config.test_split { OwnRow::LeaveOut } else { OwnRow::Keep };
+
+    let columns: BTreeSet<&str> = data.good().filter_map(Value::as_object).flatten().map(|(name, _)| &**name).collect();
+    let mut prompter = Prompter::new(config, columns, data.good().next().unwrap_or(&Value::Null));
+    prompter.system_instruction = spec.system_instruction.as_deref();
+    prompter.chat = chat;
+    let pool_rows = if config.num_fewshot.unwrap_or(0) > 0 { presentable(pool_rows, &prompter) } else { pool_rows };
     let sampler = own.and_then(|own| own.sampler).unwrap_or(Sampler::Default);
     let of = |category: &str| {
         let same = |row: &&Value| self::category(row).as_deref() == Some(category);
@@ -303,11 +325,6 @@ fn docs(config: &TaskConfig, files: &Files, spec: &RunSpec, chat: Option<(&ChatT
         Part { task, n_rows: 0, pool: Pool::new(pool, sampler, own_row, spec.fewshot_seed) }
     };
     let mut parts: BTreeMap<Option<String>, Part> = BTreeMap::new();
-
-    let columns: BTreeSet<&str> = data.good().filter_map(Value::as_object).flatten().map(|(name, _)| &**name).collect();
-    let mut prompter = Prompter::new(config, columns, data.good().next().unwrap_or(&Value::Null));
-    prompter.system_instruction = spec.system_instruction.as_deref();
-    prompter.chat = chat;
 
     let mut chosen = rows.chosen.iter().copied().peekable();
     let (mut docs, mut unscored) = (Vec::new(), Vec::new());
@@ -432,6 +449,19 @@ mod tests {
         let spec = RunSpec { chat: ChatMode::Turns, ..plain() };
         let error = build(&files(&row("q", r#"["a", "b"]"#, "0")), &spec, None).map(|set| set.docs.len());
         assert_eq!(error.map_err(|e| e.message), Err("the model has no chat template".to_owned()));
+    }
+
+    #[test]
+    fn neither_a_damaged_row_nor_the_evaluated_one_becomes_an_example() {
+        let text = row("one", r#"["a", "b"]"#, "0") + &row("damaged", r#"["a", "b"]"#, "7") + &row("two", r#"["c", "d"]"#, "1");
+        let yaml = "task: t\noutput_type: multiple_choice\ndoc_to_text: '{{question}}'\ndoc_to_choice: choices\ndoc_to_target: answer\n";
+        // The second one's examples are of another split, but there is only one file here.
+        for yaml in [yaml.to_owned(), format!("{yaml}test_split: test\nfewshot_split: dev\n")] {
+            let spec = RunSpec { num_fewshot: Some(1), task_yaml: Some(yaml), ..RunSpec::default() };
+            let set = build(&files(&text), &spec, None).expect("a set");
+            let contexts: Vec<&str> = set.docs.iter().map(|doc| &*doc.requests[0].context).collect();
+            assert_eq!((contexts, set.unscored.len()), (vec!["two d\n\none", "one a\n\ntwo"], 1));
+        }
     }
 
     #[test]

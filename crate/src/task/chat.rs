@@ -7,9 +7,9 @@
 //!
 //! Source: transformers' `utils/chat_template_utils.py`; lm-eval 0.4.13, `HFLM.apply_chat_template`.
 
-use super::rows::sha256_hex;
 use super::template::{error, python_environment};
 use crate::error::Result;
+use crate::hash::sha256_hex;
 use minijinja::{context, Error, ErrorKind as JinjaError};
 use regex::{Captures, Regex};
 use serde::Serialize;

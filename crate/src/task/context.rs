@@ -161,6 +161,11 @@ impl<'a> Prompter<'a> {
         Ok((!content.is_empty()).then(|| Turn { role: "system", content, delimiter: String::new() }))
     }
 
+    /// What keeps a row from being an example.
+    pub fn example_error(&self, row: &Value) -> Option<EvalError> {
+        self.example(row, &mut Vec::new()).err()
+    }
+
     /// An example: its question and its answer.
     fn example(&self, row: &Value, turns: &mut Vec<Turn>) -> Result<()> {
         let variables = Variables::new(row);

@@ -9,9 +9,8 @@
 
 use super::doc::Unscored;
 use crate::error::{ErrorKind, EvalError, Result};
+use crate::hash::sha256_hex;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 /// One row of a task file.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,15 +34,6 @@ pub struct Rows {
     pub sha256: String,
     /// Size of the file.
     pub n_bytes: usize,
-}
-
-/// SHA-256 in lower-case hex.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 /// Reads a task file. CSV is told by the name's ending `.csv`, everything else is JSON Lines.

@@ -5,7 +5,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { paint, svgOf, targetAt, type Scene, type Target } from "./scene.ts";
-import { PRINT_THEME, themeOf, type Theme } from "./theme.ts";
+import { PRINT_THEME, rootFontSize, themeOf, type Theme } from "./theme.ts";
 import { giveUp, inTurn } from "./turns.ts";
 import "./chart.css";
 
@@ -22,7 +22,8 @@ export interface ChartViewProps {
 export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
+  /** The box in pixels of the scene, each of which is `zoom` pixels of the page: more than one where the page's type is large. */
+  const [{ width, zoom }, setSize] = useState({ width: 0, zoom: 1 });
   const [look, setLook] = useState<{ printing: boolean; changes: number }>({ printing: false, changes: 0 });
   const [focus, setFocus] = useState<string | null>(null);
   const [scene, setScene] = useState<Scene | null>(null);
@@ -30,7 +31,10 @@ export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    const observer = new ResizeObserver(() => {
+      const zoomed = rootFontSize() / 16;
+      setSize({ width: element.clientWidth / zoomed, zoom: zoomed });
+    });
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
@@ -60,19 +64,19 @@ export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
     const draw = (): void => {
       const made = make(width, look.printing ? PRINT_THEME : themeOf(element), focus);
       // Paper wants more pixels than a screen has.
-      paint(surface, made, look.printing ? 3 : window.devicePixelRatio);
+      paint(surface, made, look.printing ? 3 : window.devicePixelRatio * zoom);
       setScene(made);
     };
     // The printer and a person's finger do not wait.
     if (look.printing || focus !== null) draw();
     else inTurn(surface, draw);
     return () => giveUp(surface);
-  }, [make, width, look, focus]);
+  }, [make, width, zoom, look, focus]);
 
   // A finger has no way to hover: its first tap shows the note, a second one picks.
   const isArmed = useRef(true);
   const target = scene?.targets.find(({ id }) => id === focus) ?? null;
-  const under = (event: PointerEvent | MouseEvent): Target | null => (scene === null ? null : targetAt(scene, event.offsetX, event.offsetY));
+  const under = (event: PointerEvent | MouseEvent): Target | null => (scene === null ? null : targetAt(scene, event.offsetX / zoom, event.offsetY / zoom));
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (scene === null || scene.targets.length === 0) return;
@@ -107,7 +111,7 @@ export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
         role="img"
         aria-label={label}
         tabIndex={0}
-        style={scene === null ? {} : { width: `${scene.width}px`, height: `${scene.height}px` }}
+        style={scene === null ? {} : { width: `${scene.width * zoom}px`, height: `${scene.height * zoom}px` }}
         class={target !== null && onPick !== undefined ? "chart-canvas chart-canvas-picks" : "chart-canvas"}
         onPointerDown={(event) => (isArmed.current = event.pointerType !== "touch" || under(event)?.id === focus)}
         onPointerMove={(event) => setFocus(under(event)?.id ?? null)}
@@ -121,7 +125,7 @@ export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
         }}
       />
       {target !== null && scene !== null && (
-        <div class="chart-note" aria-hidden="true" style={notePlace(target, scene)}>
+        <div class="chart-note" aria-hidden="true" style={notePlace(target, scene, zoom)}>
           {target.note.map((line) => (
             <div key={line}>{line}</div>
           ))}
@@ -136,7 +140,10 @@ export function ChartView({ scene: make, label, onPick }: ChartViewProps) {
 }
 
 /** Beside the anchor, on the side that has room. */
-function notePlace({ anchor: [x, y] }: Target, { width, height }: Scene): Record<string, string> {
+function notePlace(target: Target, scene: Scene, zoom: number): Record<string, string> {
+  const x = target.anchor[0] * zoom;
+  const y = target.anchor[1] * zoom;
+  const [width, height] = [scene.width * zoom, scene.height * zoom];
   return {
     ...(x > width / 2 ? { left: "auto", right: `${width - x + 14}px` } : { left: `${x + 14}px`, right: "auto" }),
     ...(y > height / 2 ? { top: "auto", bottom: `${height - y + 10}px` } : { top: `${y + 10}px`, bottom: "auto" }),

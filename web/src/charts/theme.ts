@@ -46,4 +46,7 @@ export function themeOf(element: Element): Theme {
   };
 }
 
+/** CSS pixels of the page's type; larger on very wide screens. */
+export const rootFontSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+
 export const seriesColor = (theme: Theme, i: number): string => theme.series[i % theme.series.length] ?? theme.ink;

@@ -4,8 +4,8 @@
 
 import type { FailedItem, ItemScore, Report, ReportOptions, RunSpec, Unscored } from "../types.ts";
 
-/** Loads a GGUF model. Resolves when it is ready; a model is freed by `close()`, and two at once may not fit into memory. */
-export declare function loadModel(source: Source, options?: LoadOptions): Promise<LoadedModel>;
+/** Loads a GGUF model; a split one by the address of one of its parts, or by all of its files. Resolves when it is ready; a model is freed by `close()`, and two at once may not fit into memory. */
+export declare function loadModel(source: Source | readonly File[], options?: LoadOptions): Promise<LoadedModel>;
 
 /** Scores every row of `data` by the model. One evaluation at a time on one model. */
 export declare function evaluate(model: LoadedModel, data: Source | readonly object[], options?: EvaluateOptions): Promise<Evaluation>;

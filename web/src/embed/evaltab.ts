@@ -11,10 +11,11 @@
 import { DEFAULT_OPTIONS, DEFAULT_SPEC } from "../defaults.ts";
 import type { Result } from "../result.ts";
 import { openCache, type FileCache } from "../sources/cache.ts";
-import { download } from "../sources/download.ts";
-import { isRowsApiUrl, pinHubUrl } from "../sources/hub.ts";
-import { rowsFromApi, rowsOf, toJsonLines } from "../sources/rows.ts";
-import { fromFile, type SourceFile } from "../sources/source_file.ts";
+import { pinHubUrl } from "../sources/hub.ts";
+import { downloadModel, pinModelUrl, withHashes } from "../sources/model.ts";
+import { rowsOf, toJsonLines } from "../sources/rows.ts";
+import { rowsFromUrl } from "../sources/rows_by_url.ts";
+import { fromFile, modelsAmong, partsOf, type SourceFile } from "../sources/source_file.ts";
 import type { FailedItem, ItemScore, Unscored } from "../types.ts";
 import { startAnalysis, startEngine, startHash, type WorkerHandle } from "../worker/client.ts";
 import type { EngineCalls, EvalErrorLike, NamedBytes, RunMessage, RunProgress } from "../worker/protocol.ts";
@@ -50,9 +51,8 @@ const engines = new WeakMap<api.LoadedModel, Engine>();
 let cache: Promise<FileCache> | null = null;
 
 export const loadModel: typeof api.loadModel = async (source, options = {}) => {
-  const file = await fileOf(source, options, "model.gguf");
-  const blob = await file.blob();
-  const sha256 = file.sha256 ?? (await hashOf(blob));
+  const file = await modelFile(source, options);
+  const sha256 = file.sha256 ?? (await hashed(file)).sha256 ?? "";
   if (options.sha256 !== undefined && options.sha256 !== sha256) {
     throw new EvaltabError({ kind: "hash", place: file.name, message: `the bytes have sha256 ${sha256}, expected ${options.sha256}` });
   }
@@ -61,7 +61,8 @@ export const loadModel: typeof api.loadModel = async (source, options = {}) => {
     url: file.url,
     onProgress: undefined,
   };
-  const loaded = await engine.worker.call.loadModel(blob, file.name, DEFAULT_SPEC.engine);
+  const blobs = await Promise.all(partsOf(file).map((part) => part.blob()));
+  const loaded = await engine.worker.call.loadModel(blobs, file.name, DEFAULT_SPEC.engine);
   if (!loaded.ok || options.signal?.aborted === true) engine.worker.close();
   options.signal?.throwIfAborted();
   const { architecture, n_params, n_ctx } = valueOf(loaded);
@@ -87,8 +88,8 @@ export const evaluate: typeof api.evaluate = async (model, data, options = {}) =
   try {
     const run = await listen(call, analysis);
     const spec = { ...DEFAULT_SPEC, ...options.spec };
-    const provenance = { model_sha256: model.sha256, model_url: engine.url, data_url: rows.url, machine: navigator.userAgent };
-    valueOf(await call.run({ spec, provenance, only: null, rotation: 0, resume: null }));
+    const provenance = { model_sha256: model.sha256, model_url: engine.url, data_url: rows.url, fewshot_url: fewshot?.url ?? null, machine: navigator.userAgent };
+    valueOf(await call.run({ spec, provenance, only: null, rotation: 0, resume: null, scored: null }));
     options.signal?.throwIfAborted();
     await analysed;
     const look = { ...DEFAULT_OPTIONS, ...options.report };
@@ -123,42 +124,45 @@ async function listen(engine: WorkerHandle<EngineCalls>["call"], analysis: Retur
     for (const failure of data.failed) run.failed.set(failure.index, failure);
   };
   valueOf(await analysis.call.connect(toAnalysis.port2));
-  valueOf(await engine.connect(fromEngine.port2));
+  valueOf(await engine.connect(fromEngine.port2, null));
   return run;
 }
 
 const byIndex = <T>(values: Map<number, T>): T[] => [...values].sort(([a], [b]) => a - b).map(([, value]) => value);
 
-/** A file by its address through the cache, or as it is. */
-async function fileOf(source: api.Source, options: Pick<api.LoadOptions, "onProgress" | "sha256" | "signal">, name: string): Promise<SourceFile> {
+/** A model by its address through the cache, or the files themselves: several where they are the parts of one. */
+async function modelFile(source: api.Source | readonly File[], options: api.LoadOptions): Promise<SourceFile> {
+  if (isList(source)) {
+    const [model] = valueOf(modelsAmong(source.map(fromFile)));
+    if (model === undefined) throw new EvaltabError({ kind: "missing_part", place: null, message: "none of these files is a GGUF" });
+    return model;
+  }
   if (source instanceof File) return fromFile(source);
-  if (source instanceof Blob) return fromFile(new File([source], name));
-  const pinned = valueOf(await pinHubUrl(new URL(source, document.baseURI).href, signalOf(options)));
-  const sha256 = options.sha256 ?? pinned.sha256;
+  if (source instanceof Blob) return fromFile(new File([source], "model.gguf"));
+  const pinned = valueOf(await pinModelUrl(new URL(source, document.baseURI).href, signalOf(options)));
+  const request = { url: pinned.url, n_bytes: pinned.n_bytes, sha256: options.sha256 ?? pinned.sha256, parts: pinned.parts };
   const progress = options.onProgress === undefined ? {} : { onProgress: options.onProgress };
-  return valueOf(await download({ url: pinned.url, n_bytes: pinned.n_bytes, sha256 }, { cache: await (cache ??= openCache()), ...signalOf(options), ...progress }));
+  return valueOf(await downloadModel(request, { cache: await (cache ??= openCache()), ...signalOf(options), ...progress }));
 }
 
 async function rowsFrom(data: api.Source | readonly object[], name: string, options: Pick<api.EvaluateOptions, "signal">): Promise<{ file: NamedBytes; url: string | null }> {
   if (isList(data)) return { file: { name, bytes: toJsonLines(data) }, url: null };
-  if (!(data instanceof Blob)) {
-    const { href } = new URL(data, document.baseURI);
-    if (isRowsApiUrl(href)) return { file: valueOf(await rowsFromApi(href, signalOf(options))), url: href };
-  }
-  const file = await fileOf(data, signalOf(options), name);
-  const { name: rowsName, bytes } = valueOf(await rowsOf(file));
-  return { file: { name: rowsName, bytes }, url: file.url };
+  if (data instanceof Blob) return { file: valueOf(await rowsOf(fromFile(data instanceof File ? data : new File([data], name)))), url: null };
+  const pinned = valueOf(await pinHubUrl(new URL(data, document.baseURI).href, signalOf(options)));
+  return { file: valueOf(await rowsFromUrl(pinned, { cache: await (cache ??= openCache()), ...signalOf(options) })), url: pinned.url };
 }
 
-const isList = (data: api.Source | readonly object[]): data is readonly object[] => Array.isArray(data);
+const isList = <T>(data: api.Source | readonly T[]): data is readonly T[] => Array.isArray(data);
 
 const signalOf = ({ signal }: { signal?: AbortSignal }): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
 
-async function hashOf(blob: Blob): Promise<string> {
-  const hash = startHash();
+async function hashed(file: SourceFile): Promise<SourceFile> {
+  const worker = startHash();
   try {
-    return valueOf(await hash.call.sha256(blob));
+    const hashes: string[] = [];
+    for (const part of partsOf(file)) hashes.push(valueOf(await worker.call.sha256(await part.blob())));
+    return withHashes(file, hashes);
   } finally {
-    hash.close();
+    worker.close();
   }
 }

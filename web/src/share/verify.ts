@@ -95,9 +95,9 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-/** Is the file at hand the one that the link means? The name does not matter, the bytes do. */
+/** Is the file at hand the one that the link means? The name does not matter, the bytes do, and their claimed number has to be true. */
 export function checkFile(expected: FileRef, actual: { n_bytes: number; sha256: string }): Result<null, Failure<"other_file">> {
-  if (actual.sha256 === expected.sha256) return ok(null);
+  if (actual.sha256 === expected.sha256 && actual.n_bytes === expected.n_bytes) return ok(null);
   const why = actual.n_bytes === expected.n_bytes ? `sha256 ${actual.sha256}, expected ${expected.sha256}` : `${actual.n_bytes} bytes, expected ${expected.n_bytes}`;
   return fail("other_file", expected.name, `this is another file: ${why}`);
 }

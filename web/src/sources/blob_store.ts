@@ -32,12 +32,13 @@ export async function openBlobStore(): Promise<BlobStore> {
 const ROOT = "evaltab";
 
 async function openOpfs(): Promise<BlobStore> {
-  const root = await (await navigator.storage.getDirectory()).getDirectoryHandle(ROOT, { create: true });
+  // Looked up each time: a person may clear the site's data while the page is open.
+  const rootDirectory = async (): Promise<FileSystemDirectoryHandle> => (await navigator.storage.getDirectory()).getDirectoryHandle(ROOT, { create: true });
   const isMissing = (error: unknown): boolean => error instanceof DOMException && error.name === "NotFoundError";
   return {
     kind: "opfs",
     async put(folder, name, data) {
-      const directory = await root.getDirectoryHandle(folder, { create: true });
+      const directory = await (await rootDirectory()).getDirectoryHandle(folder, { create: true });
       const file = await directory.getFileHandle(name, { create: true });
       // Writes go to a copy that takes the file's place on close.
       const writable = await file.createWritable();
@@ -53,7 +54,8 @@ async function openOpfs(): Promise<BlobStore> {
     },
     async get(folder, name) {
       try {
-        const file = await (await (await root.getDirectoryHandle(folder)).getFileHandle(name)).getFile();
+        const directory = await (await rootDirectory()).getDirectoryHandle(folder);
+        const file = await (await directory.getFileHandle(name)).getFile();
         return file.size > 0 ? file : null;
       } catch (error) {
         if (isMissing(error)) return null;
@@ -62,12 +64,12 @@ async function openOpfs(): Promise<BlobStore> {
     },
     async folders() {
       const names: string[] = [];
-      for await (const [name, handle] of root.entries()) if (handle.kind === "directory") names.push(name);
+      for await (const [name, handle] of (await rootDirectory()).entries()) if (handle.kind === "directory") names.push(name);
       return names.sort();
     },
     async remove(folder) {
       try {
-        await root.removeEntry(folder, { recursive: true });
+        await (await rootDirectory()).removeEntry(folder, { recursive: true });
       } catch (error) {
         if (!isMissing(error)) throw error;
       }

@@ -8,7 +8,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { parse, flag, integer, nullable, oneOf, record, text, type Shape } from "../share/shape.ts";
 import { openBlobStore, type BlobStore, type StoreKind } from "./blob_store.ts";
-import type { SourceFile } from "./source_file.ts";
+import { joined, partNames, type SourceFile } from "./source_file.ts";
 
 /** Bytes of a piece: what a crash may cost, and what is held in memory while it fills. */
 export const PIECE_BYTES = 8_388_608;
@@ -54,7 +54,10 @@ export interface FileCache {
   list(): Promise<CacheEntry[]>;
   /** The file of an address where it is here whole. */
   find(url: string): Promise<SourceFile | null>;
+  /** Also a split model all of whose parts are here. */
   findBySha256(sha256: string): Promise<SourceFile | null>;
+  /** The model that an address is a part of, or all of; null where a part is not here whole. */
+  findModel(url: string): Promise<SourceFile | null>;
   /** Copies a picked file in, so that the next visit has it. Rejects with `QuotaExceededError` where there is no room. */
   keep(file: SourceFile, sha256: string): Promise<SourceFile>;
   remove(url: string): Promise<void>;
@@ -78,14 +81,38 @@ export function cacheIn(store: BlobStore): FileCache {
     const note = await readNote(store, folderOf(url));
     return note?.is_complete === true ? open(store, note) : null;
   };
+  const modelOf = async (entry: CacheEntry, entries: readonly CacheEntry[]): Promise<SourceFile | null> => {
+    const parts: SourceFile[] = [];
+    for (const name of partNames(entry.name)) {
+      const part = entries.find((candidate) => candidate.is_complete && candidate.name === name && placeOf(candidate.url) === placeOf(entry.url));
+      const file = part === undefined ? null : await find(part.url);
+      if (file === null) return null;
+      parts.push(file);
+    }
+    const [first, ...more] = parts;
+    return first === undefined ? null : joined([first, ...more]);
+  };
   return {
     kind: store.kind,
     store,
     list,
     find,
     async findBySha256(hash) {
-      const entry = (await list()).find((candidate) => candidate.is_complete && candidate.sha256 === hash);
-      return entry === undefined ? null : find(entry.url);
+      const entries = await list();
+      const whole = entries.find((candidate) => candidate.is_complete && candidate.sha256 === hash);
+      if (whole !== undefined) return find(whole.url);
+      for (const entry of entries) {
+        const [first, ...more] = partNames(entry.name);
+        if (more.length === 0 || entry.name !== first) continue;
+        const model = await modelOf(entry, entries);
+        if (model?.sha256 === hash) return model;
+      }
+      return null;
+    },
+    async findModel(url) {
+      const entries = await list();
+      const entry = entries.find((candidate) => candidate.url === url);
+      return entry === undefined ? null : modelOf(entry, entries);
     },
     async keep(file, hash) {
       const url = file.url ?? `file:${hash}`;
@@ -109,6 +136,9 @@ export function cacheIn(store: BlobStore): FileCache {
     remove: (url) => store.remove(folderOf(url)),
   };
 }
+
+/** Where a file lies, without its name: parts of one model lie together. */
+const placeOf = (url: string): string => (url.startsWith("file:") ? "file:" : url.slice(0, url.lastIndexOf("/")));
 
 /** The folder of an address: 128 bits of its hash, because names of files may not hold an address. */
 export const folderOf = (url: string): string => bytesToHex(sha256(utf8ToBytes(url))).slice(0, 32);

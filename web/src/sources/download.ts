@@ -11,6 +11,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { fail, ok, type Result } from "../result.ts";
 import { memoryStore, type BlobStore, type StoreKind } from "./blob_store.ts";
 import { folderOf, isQuotaError, PIECE_BYTES, pieceName, readNote, readPieces, storageState, writeNote, type CacheNote, type FileCache } from "./cache.ts";
+import { fetchGiven } from "./fetch_given.ts";
 import { isPinnedHubUrl } from "./hub.ts";
 import type { SourceFailure, SourceFile } from "./source_file.ts";
 
@@ -64,6 +65,8 @@ export type WhyMemory =
 
 /** Cuts in a row, without a byte between them, after which a download gives up. */
 const MAX_CUTS = 5;
+/** The same where no answer has come yet: more likely there is nobody, or the host lets no other site read. */
+const MAX_SILENCES = 3;
 
 /** The file of an address; from the cache without asking the network where it is there whole. */
 export const download = (request: DownloadRequest, options: DownloadOptions): Promise<Result<Downloaded, SourceFailure>> =>
@@ -90,7 +93,8 @@ async function downloadAlone(request: DownloadRequest, options: DownloadOptions)
     if (end.kind === "done") return transfer.finish();
     if (end.kind === "refused") return { ok: false, error: end.error };
     nCuts = transfer.nBytes > before ? 0 : nCuts + 1;
-    if (nCuts >= MAX_CUTS) return fail("network", request.url, `${end.message}; gave up after ${attempt} attempts with ${transfer.nBytes} bytes`);
+    const message = transfer.hasAnswer ? end.message : `no answer (${end.message}): the host cannot be reached, or lets no other site read its files (CORS)`;
+    if (nCuts >= (transfer.hasAnswer ? MAX_CUTS : MAX_SILENCES)) return fail("network", request.url, `${message}; gave up after ${attempt} attempts with ${transfer.nBytes} bytes`);
     await pause((options.retryDelayMs ?? 500) * 2 ** nCuts, options.signal);
   }
 }
@@ -111,6 +115,8 @@ class Transfer {
   #nTailBytes = 0;
   #hash = sha256.create();
   #isLoaded = false;
+  #isBegunAnew = false;
+  hasAnswer = false;
 
   constructor(
     readonly request: DownloadRequest,
@@ -131,11 +137,12 @@ class Transfer {
     else if (this.#note !== null && !mayResume(this.#note, request)) await this.#restart();
     let response: Response;
     try {
-      response = await fetch(request.url, { headers: this.#rangeHeaders(), signal: options.signal ?? null, cache: "no-store", credentials: "omit" });
+      response = await fetchGiven(request.url, { headers: this.#rangeHeaders(), signal: options.signal ?? null, cache: "no-store", credentials: "omit" });
     } catch (error) {
       options.signal?.throwIfAborted();
       return { kind: "cut", message: messageOf(error) };
     }
+    this.hasAnswer = true;
     const refusal = await this.#accept(response);
     if (refusal !== null) return refusal;
     const meter = new Meter(this.#nBytes, this.#nBytesResumed, attempt, options.onProgress);
@@ -143,6 +150,11 @@ class Transfer {
       const reader = response.body?.getReader();
       for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
         await this.#append(read.value);
+        if (request.n_bytes != null && this.#nBytes > request.n_bytes) {
+          await reader?.cancel().catch(() => undefined);
+          await this.#restart();
+          return { kind: "refused", error: { kind: "hash", place: request.url, message: `more bytes come than the ${request.n_bytes} expected` } };
+        }
         meter.tick(this.#nBytes, this.#note?.n_bytes ?? null);
       }
     } catch (error) {
@@ -215,7 +227,9 @@ class Transfer {
     if (response.status === 416) {
       // Nothing behind what is here: whole already, or another file by now.
       await discard();
-      if (this.#note?.n_bytes === this.#nBytes) return { kind: "done" };
+      // The second time it is a wrong claim of how long the file is, which `finish` says: no reason to fetch it for ever.
+      if (this.#note?.n_bytes === this.#nBytes || this.#isBegunAnew) return { kind: "done" };
+      this.#isBegunAnew = true;
       await this.#restart();
       return { kind: "cut", message: "the server refused the range" };
     }
@@ -242,7 +256,12 @@ class Transfer {
     const length = Number(response.headers.get("content-length") ?? Number.NaN);
     // A compressed answer has the length of what was sent, not of the file.
     const isPlain = (response.headers.get("content-encoding") ?? "identity") === "identity";
-    const nBytes = request.n_bytes ?? (isPlain && Number.isSafeInteger(length) ? length : null);
+    const told = isPlain && Number.isSafeInteger(length) ? length : null;
+    if (told !== null && request.n_bytes != null && told !== request.n_bytes) {
+      await discard();
+      return { kind: "refused", error: { kind: "hash", place: request.url, message: `${told} bytes, expected ${request.n_bytes}` } };
+    }
+    const nBytes = request.n_bytes ?? told;
     this.#note = { v: 1, url: request.url, name: request.name ?? nameOf(request.url), n_bytes: nBytes, etag, last_modified: lastModified, sha256: null, is_complete: false, saved_at: Date.now() };
     const state = this.#store.kind === "memory" ? null : await storageState();
     if (state !== null && nBytes !== null && nBytes > state.n_bytes_quota - state.n_bytes_used) await this.#moveToMemory("quota");

@@ -6,6 +6,7 @@
 // Source: the hub's API (huggingface.co/docs/hub/api) and data set viewer (huggingface.co/docs/dataset-viewer).
 
 import { fail, ok, type Result } from "../result.ts";
+import { fetchGiven } from "./fetch_given.ts";
 import type { SourceFailure } from "./source_file.ts";
 
 export interface HubFile {
@@ -68,12 +69,12 @@ export async function pinHubUrl(url: string, options: { signal?: AbortSignal; ho
   // are redirected to another host whose answer, the one a page sees, lacks it.
   const api = `${file.base}/api/${file.kind}/${file.repository}/revision/${encodeURIComponent(file.revision)}?blobs=true`;
   try {
-    const answer = await fetch(api, { signal, credentials: "omit" });
+    const answer = await fetchGiven(api, { signal, credentials: "omit" });
     if (answer.ok) {
       const known = fileInAnswer(await answer.json(), file.path);
       if (known !== null) return ok({ url: hubFileUrl({ ...file, revision: known.commit }), revision: known.commit, n_bytes: known.n_bytes, sha256: known.sha256 });
     }
-    const head = await fetch(hubFileUrl(file), { method: "HEAD", signal, credentials: "omit" });
+    const head = await fetchGiven(hubFileUrl(file), { method: "HEAD", signal, credentials: "omit" });
     if (!head.ok) return fail("http", url, `the server answered ${head.status} ${head.statusText}`.trim());
     const commit = head.headers.get("x-repo-commit");
     if (commit !== null && COMMIT.test(commit)) return ok({ url: hubFileUrl({ ...file, revision: commit }), revision: commit, n_bytes: null, sha256: null });

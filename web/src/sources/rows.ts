@@ -6,8 +6,9 @@
 // Source: Apache Parquet (through hyparquet), PKZIP (through fflate), Hugging Face's data set viewer.
 
 import { unzipSync } from "fflate";
-import { parquetMetadataAsync, parquetReadObjects, type AsyncBuffer } from "hyparquet";
+import { parquetMetadataAsync, parquetReadObjects, parquetSchema, type AsyncBuffer, type FileMetaData, type SchemaTree } from "hyparquet";
 import { fail, ok, type Result } from "../result.ts";
+import { fetchGiven } from "./fetch_given.ts";
 import type { SourceFailure, SourceFile } from "./source_file.ts";
 
 export interface RowsFile {
@@ -18,7 +19,10 @@ export interface RowsFile {
 }
 
 /** Rows are held in memory, as JSON too: more than this is no task for a tab. */
-const MAX_ROWS_BYTES = 536_870_912;
+export const MAX_ROWS_BYTES = 536_870_912;
+
+/** What is read first, from the end of a parquet file: the footers of evaluation sets have some kB. */
+export const FOOTER_BYTES = 65_536;
 
 /** The rows of a file, by what its first bytes say it is. */
 export async function rowsOf(file: SourceFile): Promise<Result<RowsFile, SourceFailure>> {
@@ -37,16 +41,45 @@ async function rowsOfBlob(name: string, blob: Blob): Promise<Result<RowsFile, So
 async function fromParquet(name: string, blob: Blob): Promise<Result<RowsFile, SourceFailure>> {
   const file: AsyncBuffer = { byteLength: blob.size, slice: (start, end) => blob.slice(start, end).arrayBuffer() };
   try {
-    const metadata = await parquetMetadataAsync(file);
-    const nBytes = metadata.row_groups.reduce((sum, group) => sum + Number(group.total_byte_size), 0);
-    if (nBytes > MAX_ROWS_BYTES) return fail("format", name, `${nBytes} bytes of rows, at most ${MAX_ROWS_BYTES} are read`);
-    // Codecs beside snappy are seldom needed and not small.
-    const { compressors } = await import("hyparquet-compressors");
-    const rows = await parquetReadObjects({ file, metadata, compressors });
-    return ok({ name: withExtension(name, "jsonl"), bytes: toJsonLines(rows), converted_from: "parquet" });
+    return await rowsOfParquet(name, file, await parquetMetadataAsync(file));
   } catch (error) {
     return fail("format", name, `parquet: ${messageOf(error)}`);
   }
+}
+
+/** The rows of a parquet file whose footer has been read. Rejects where the file is broken, or with what `file` rejects with. */
+export async function rowsOfParquet(name: string, file: AsyncBuffer, metadata: FileMetaData): Promise<Result<RowsFile, SourceFailure>> {
+  const { columns, n_bytes } = readableColumns(metadata);
+  if (n_bytes.inflated > MAX_ROWS_BYTES) return fail("format", name, `${n_bytes.inflated} bytes of rows, at most ${MAX_ROWS_BYTES} are read`);
+  // Codecs beside snappy are seldom needed and not small.
+  const { compressors } = await import("hyparquet-compressors");
+  const rows = await parquetReadObjects({ file, metadata, compressors, columns });
+  return ok({ name: withExtension(name, "jsonl"), bytes: toJsonLines(rows), converted_from: "parquet" });
+}
+
+export interface ReadableColumns {
+  columns: string[];
+  /** Of these columns in the file, and when unpacked. */
+  n_bytes: { packed: number; inflated: number };
+}
+
+/** The columns that can be in a prompt: all but pictures and sound, which are most of a file that has them. */
+export function readableColumns(metadata: FileMetaData): ReadableColumns {
+  const columns = parquetSchema(metadata).children.flatMap((column) => (isMedia(column) ? [] : [column.element.name]));
+  const n_bytes = { packed: 0, inflated: 0 };
+  for (const { meta_data } of metadata.row_groups.flatMap((group) => group.columns)) {
+    if (meta_data === undefined || !columns.includes(meta_data.path_in_schema[0] ?? "")) continue;
+    n_bytes.packed += Number(meta_data.total_compressed_size);
+    n_bytes.inflated += Number(meta_data.total_uncompressed_size);
+  }
+  return { columns, n_bytes };
+}
+
+/** The way in which Hugging Face's data sets store pictures and sound, alone or in lists: raw `bytes` beside a `path`. */
+function isMedia({ children }: SchemaTree): boolean {
+  const bytes = children.find(({ element }) => element.name === "bytes")?.element;
+  const isRaw = bytes?.type === "BYTE_ARRAY" && bytes.converted_type === undefined && bytes.logical_type === undefined;
+  return (isRaw && children.length === 2 && children.some(({ element }) => element.name === "path")) || children.some(isMedia);
 }
 
 const DATA_FILE = /\.(jsonl|ndjson|json|csv|parquet)$/i;
@@ -75,9 +108,14 @@ async function fromZip(name: string, bytes: Uint8Array): Promise<Result<RowsFile
   }
 }
 
+export interface RowsProgress {
+  n_rows_done: number;
+  n_rows_total: number;
+}
+
 export interface ApiOptions {
   signal?: AbortSignal;
-  onProgress?: (progress: { n_rows_done: number; n_rows_total: number }) => void;
+  onProgress?: (progress: RowsProgress) => void;
   /** First pause after "too many requests"; doubles. */
   retryDelayMs?: number;
 }
@@ -111,7 +149,7 @@ async function fetchJson(url: string, { signal, retryDelayMs = 1000 }: ApiOption
   for (let nRetries = 0; ; nRetries++) {
     signal?.throwIfAborted();
     try {
-      const answer = await fetch(url, { signal: signal ?? null, credentials: "omit" });
+      const answer = await fetchGiven(url, { signal: signal ?? null, credentials: "omit" });
       if (answer.ok) return ok(await answer.json());
       const isPassing = answer.status === 429 || answer.status >= 500;
       if (!isPassing || nRetries === MAX_RETRIES) return fail("http", url, `the server answered ${answer.status} ${answer.statusText}`.trim());

@@ -1,20 +1,52 @@
 // A file to evaluate with or on, wherever it came from: picked, dropped, downloaded or kept from an earlier visit.
 //
-// In: `File`s and drops. Out: `SourceFile`s; models in several GGUF parts as one list in order. Reading the bytes is left to
-// the caller, who takes slices of the blob: a model is never held in memory here.
+// In: `File`s and drops. Out: `SourceFile`s; a model in several GGUF parts as one, with its parts in order. Reading the bytes is
+// left to the caller, who takes slices of the blob: a model is never held in memory here.
+//
+// Source of the names of parts: llama.cpp's `llama_split_path`.
 
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { fail, ok, type Failure, type Result } from "../result.ts";
 
 export interface SourceFile {
   name: string;
-  /** Bytes. */
+  /** Bytes; of all parts. */
   size: number;
   /** Where anybody can get it, revision pinned where the address allows; null for a file of this machine. */
   url: string | null;
-  /** Hash of the bytes where it is known already. */
+  /** Hash of the bytes where it is known already; of a split model `modelSha256`. */
   sha256: string | null;
   /** The bytes, on disk or in memory; slices of it are cheap. */
   blob(): Promise<Blob>;
+  /** The files of a split model in order, whose name and address are the first one's; absent for one file. */
+  parts?: readonly SourceFile[];
+}
+
+export const partsOf = (file: SourceFile): readonly SourceFile[] => file.parts ?? [file];
+
+/** Parts in order as one file; a file alone stays what it is. */
+export function joined(parts: readonly [SourceFile, ...SourceFile[]]): SourceFile {
+  const [first] = parts;
+  if (parts.length === 1) return first;
+  const hashes = parts.flatMap((part) => part.sha256 ?? []);
+  return {
+    name: first.name,
+    size: parts.reduce((sum, part) => sum + part.size, 0),
+    url: first.url,
+    sha256: hashes.length === parts.length ? modelSha256(hashes) : null,
+    blob: async () => new Blob(await Promise.all(parts.map((part) => part.blob()))),
+    parts,
+  };
+}
+
+/** What a model is known by: the SHA-256 of its file; of a split one, the SHA-256 of its parts' SHA-256, 32 bytes each, in order. */
+export function modelSha256(parts: readonly string[]): string {
+  const [first = ""] = parts;
+  if (parts.length === 1) return first;
+  const hash = sha256.create();
+  for (const part of parts) hash.update(hexToBytes(part));
+  return bytesToHex(hash.digest());
 }
 
 export type SourceErrorKind =
@@ -58,11 +90,29 @@ const isFileEntry = (entry: FileSystemEntry): entry is FileSystemFileEntry => en
 const isDirectoryEntry = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
 
 /** llama.cpp's name for part i of n: "name-00001-of-00003.gguf". */
-const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/i;
+const PART = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
 
-/** The models among some files, each as its parts in order; other files are left out. A model of one file is a list of one. */
-export function modelsAmong(files: readonly SourceFile[]): Result<SourceFile[][], Failure<"missing_part">> {
-  const models: SourceFile[][] = [];
+/** Names of all parts by the name of one of them, in order; any other name alone. */
+export function partNames(name: string): [string, ...string[]] {
+  const match = PART.exec(name);
+  if (match === null) return [name];
+  const [, stem = "", part = "", nParts = "", ending = ""] = match;
+  if (Number(part) < 1 || Number(part) > Number(nParts)) return [name];
+  const names = Array.from({ length: Number(nParts) }, (_, i) => `${stem}-${String(i + 1).padStart(5, "0")}-of-${nParts}${ending}`);
+  const [first = name, ...more] = names;
+  return [first, ...more];
+}
+
+/** The same for addresses. A query, as of a signed address, holds for one file and is no part's. */
+export function partUrls(url: string): [string, ...string[]] {
+  const [, folder = "", name = url] = /^([^?#]*\/)?([^?#]*)$/.exec(url) ?? [];
+  const [first, ...more] = partNames(name);
+  return [folder + first, ...more.map((part) => folder + part)];
+}
+
+/** The models among some files; other files are left out. */
+export function modelsAmong(files: readonly SourceFile[]): Result<SourceFile[], Failure<"missing_part">> {
+  const models: SourceFile[] = [];
   const split = new Map<string, { nParts: number; parts: Map<number, SourceFile> }>();
   for (const file of files) {
     const match = PART.exec(file.name);
@@ -73,17 +123,21 @@ export function modelsAmong(files: readonly SourceFile[]): Result<SourceFile[][]
       group.parts.set(Number(part), file);
       split.set(key, group);
     } else if (/\.gguf$/i.test(file.name)) {
-      models.push([file]);
+      models.push(file);
     }
   }
-  for (const [key, { nParts, parts }] of split) {
+  for (const { nParts, parts } of split.values()) {
     const ordered: SourceFile[] = [];
     for (let part = 1; part <= nParts; part++) {
       const file = parts.get(part);
-      if (file === undefined) return fail("missing_part", key.split(" ")[0] ?? key, `part ${part} of ${nParts} is missing`);
+      if (file === undefined) {
+        const [some] = parts.values();
+        return fail("missing_part", partNames(some?.name ?? "")[part - 1] ?? null, `part ${part} of ${nParts} is missing`);
+      }
       ordered.push(file);
     }
-    models.push(ordered);
+    const [first, ...more] = ordered;
+    if (first !== undefined) models.push(joined([first, ...more]));
   }
   return ok(models);
 }

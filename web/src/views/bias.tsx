@@ -32,6 +32,9 @@ export function BiasView() {
 
 function Letters({ bias }: { bias: Bias }) {
   const { positions } = bias;
+  // Letters are all equally long; whole answers are not.
+  const areLetters = bias.length === null;
+  const name = areLetters ? words.letters : words.places;
   const scene = useCallback<MakeScene>(
     (width, theme, focus) =>
       barsScene({
@@ -46,9 +49,9 @@ function Letters({ bias }: { bias: Bias }) {
   );
   return (
     <div class="subsection">
-      <h3>{words.letters}</h3>
+      <h3>{name}</h3>
       <Figure
-        name={words.letters}
+        name={name}
         label={words.lettersChart(positions)}
         scene={scene}
         table={{
@@ -57,6 +60,7 @@ function Letters({ bias }: { bias: Bias }) {
         }}
       />
       <p>{words.moved(bias)}</p>
+      {!areLetters && <p class="hint">{words.placesHint}</p>}
     </div>
   );
 }
@@ -104,7 +108,10 @@ function LengthFigure({ length }: { length: LengthBias }) {
 function Rotations() {
   const { value: rotations } = state.rotations;
   const { value: run } = state.run;
-  const canRotate = run !== null && run.is_complete && state.isLive.value && !state.isBusy.value;
+  const { value: matters } = state.canRotate;
+  const isAtHand = run !== null && run.is_complete && state.isLive.value;
+  if (rotations === null && isAtHand && matters === false) return <p class="hint">{words.rotateChangesNothing}</p>;
+  const canRotate = isAtHand && matters === true && !state.isBusy.value;
   return (
     <div class="subsection">
       {rotations === null ? (
@@ -112,18 +119,18 @@ function Rotations() {
           <button type="button" disabled={!canRotate} onClick={() => void probeRotations()}>
             {words.rotate}
           </button>
-          <span class="hint">{canRotate || state.isBusy.value ? words.rotateHint : words.rotateNeedsRun}</span>
+          <span class="hint">{isAtHand || state.isBusy.value ? words.rotateHint : words.rotateNeedsRun}</span>
         </p>
       ) : (
         <>
           <p>{words.rotated(rotations)}</p>
           <div class="columns">
             <DataTable
-              caption={words.positionColumns[0] ?? ""}
+              caption={words.positions}
               columns={words.positionColumns}
               rows={rotations.positions.map(({ position, picked, accuracy_when_gold }) => [letterOf(position), cell(picked), accuracy_when_gold === null ? "" : cell(accuracy_when_gold)])}
             />
-            <DataTable caption={words.shiftColumns[0] ?? ""} columns={words.shiftColumns} rows={rotations.accuracy_by_shift.map(([shift, accuracy]) => [String(shift), cell(accuracy)])} />
+            <DataTable caption={words.shifts} columns={words.shiftColumns} rows={rotations.accuracy_by_shift.map(([shift, accuracy]) => [String(shift), cell(accuracy)])} />
           </div>
         </>
       )}

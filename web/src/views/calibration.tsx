@@ -28,7 +28,7 @@ export function CalibrationView() {
       <div class="columns">
         <div class="subsection">
           <Diagram calibration={report.calibration} />
-          <p class="hint">{words.pickHint}</p>
+          <p class="hint screen-only">{words.pickHint}</p>
         </div>
         <div class="subsection">
           <Controls calibration={report.calibration} rules={report.rules} />
@@ -178,7 +178,7 @@ function Overlays() {
     ...state.saved.value
       .filter(({ id, is_complete }) => is_complete && id !== run?.saved_id)
       .map(({ id, meta, n_scored }) => {
-        const name = words.overRun(`${meta.model?.name ?? meta.model?.file.name ?? ""} ${meta.task.name}`.trim(), n_scored);
+        const name = words.overRun(`${meta.model?.file.name ?? ""} ${meta.task.name}`.trim(), n_scored);
         return { key: id, name, of: { saved_id: id } };
       }),
   ];

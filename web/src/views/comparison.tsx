@@ -13,7 +13,7 @@ const NOTHING = "";
 /** A longer list is what the files are for. */
 const MAX_FLIPS = 200;
 
-const nameOf = ({ meta, started_at }: SavedRun): string => words.run(meta.model?.name ?? meta.model?.file.name ?? "", meta.task.name, new Date(started_at));
+const nameOf = ({ meta, started_at }: SavedRun): string => words.run(meta.model?.file.name ?? "", meta.task.name, started_at);
 
 export function ComparisonView() {
   const { value: run } = state.run;

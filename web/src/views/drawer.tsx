@@ -109,6 +109,7 @@ function Prompt({ doc, item, showsIds }: { doc: DocView; item: ItemScore; showsI
   return (
     <section class="subsection" aria-label={words.prompt}>
       <h3>{words.prompt}</h3>
+      <p class="hint">{words.promptHint}</p>
       {!isWhole.value && (
         <p class="hint">
           {words.cut(first)}.{" "}

@@ -3,6 +3,7 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { ChartView, chartPng, chartSvg, type ChartViewProps } from "../charts/ChartView.tsx";
 import { saveFile } from "../actions.ts";
+import { ColumnHeads } from "./parts.tsx";
 import { figures } from "../state.ts";
 import { figure } from "../text_report.ts";
 import "./report.css";
@@ -62,15 +63,7 @@ export function DataTable({ caption, columns, rows }: Table & { caption: string 
     <div class="scroll" role="region" aria-labelledby={id} tabIndex={0}>
       <table class="data">
         <caption id={id}>{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <ColumnHeads columns={columns} />
         <tbody>
           {rows.map(([head, ...cells], row) => (
             <tr key={row}>

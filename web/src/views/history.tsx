@@ -5,9 +5,10 @@ import { exportSaved, goOn, importSaved, keepModel, openSaved, persist, removeCa
 import { openRunFile } from "../actions_link.ts";
 import type { SavedRun } from "../history/runs.ts";
 import * as state from "../state.ts";
-import { bytes, count, fixed } from "../text.ts";
+import { partNames, partsOf, type SourceFile } from "../sources/source_file.ts";
+import { bytes, count, dateAndTime, fixed } from "../text.ts";
 import { history as words } from "../text_share.ts";
-import { FilePicker, Problem } from "./parts.tsx";
+import { ColumnHeads, FilePicker, Problem } from "./parts.tsx";
 
 export function HistoryView() {
   return (
@@ -34,7 +35,9 @@ function Runs() {
       <div class="scroll" role="region" aria-label={words.runs.caption} tabIndex={0}>
         <table class="data">
           <caption>{words.runs.caption}</caption>
-          <Head columns={words.runs.columns} />
+          <ColumnHeads columns={words.runs.columns}>
+            <td />
+          </ColumnHeads>
           <tbody>
             {runs.map((run) => (
               <Run key={run.id} run={run} />
@@ -57,23 +60,10 @@ function Runs() {
   );
 }
 
-const Head = ({ columns }: { columns: readonly string[] }) => (
-  <thead>
-    <tr>
-      {columns.map((column) => (
-        <th key={column} scope="col">
-          {column}
-        </th>
-      ))}
-      <td />
-    </tr>
-  </thead>
-);
-
 function Run({ run }: { run: SavedRun }) {
   const { id, meta, headline } = run;
   const name = `${meta.model?.file.name ?? ""}, ${meta.data.name}`;
-  const began = new Date(run.started_at).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+  const began = dateAndTime(run.started_at);
   const isOpen = state.run.value?.saved_id === id;
   const busy = state.isBusy.value;
   const action = (label: string, isDisabled: boolean, act: () => void) => (
@@ -108,7 +98,9 @@ function Files() {
     <div class="scroll" role="region" aria-label={words.files.caption} tabIndex={0}>
       <table class="data">
         <caption>{words.files.caption}</caption>
-        <Head columns={words.files.columns} />
+        <ColumnHeads columns={words.files.columns}>
+          <td />
+        </ColumnHeads>
         <tbody>
           {files.map(({ url, name, n_bytes, n_bytes_stored, is_complete }) => (
             <tr key={url}>
@@ -117,8 +109,8 @@ function Files() {
               <td>{url.startsWith("file:") ? words.picked : new URL(url).host}</td>
               <td>
                 <div class="controls">
-                  {is_complete && /\.gguf$/i.test(name) && (
-                    <button type="button" class="quiet" aria-label={words.of(words.use, name)} disabled={state.isBusy.value} onClick={() => void useCached(url)}>
+                  {is_complete && /\.gguf$/i.test(name) && partNames(name)[0] === name && (
+                    <button type="button" class="quiet" aria-label={words.of(words.use, name)} disabled={state.isBusy.value} onClick={() => void useCached(url, name)}>
                       {words.use}
                     </button>
                   )}
@@ -135,10 +127,12 @@ function Files() {
   );
 }
 
+const isKept = (file: SourceFile): boolean => partsOf(file).every((part) => state.cached.value.some(({ sha256, is_complete }) => is_complete && sha256 === part.sha256));
+
 /** A picked model is kept only where a person wants it: it is on this machine already. */
 function Keep() {
   const { value: model } = state.model;
-  if (model.kind !== "ready" || model.file.url !== null || state.cached.value.some(({ sha256 }) => sha256 === state.modelSha256.value)) return null;
+  if (model.kind !== "ready" || model.file.url !== null || isKept(model.file)) return null;
   return (
     <p class="hint">
       {words.notKept(model.file.name)}{" "}

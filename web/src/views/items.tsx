@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, Select } from "./parts.tsx";
+import { rootFontSize } from "../charts/theme.ts";
 import { FILTERS, fixed, percent, SORTS, text } from "../text.ts";
 import * as state from "../state.ts";
 import { openItem, setQuery, showRows, step } from "../actions.ts";
@@ -93,8 +94,8 @@ function Chips() {
   );
 }
 
-/** Pixels; the style sheet sets the same. */
-const ROW_HEIGHT = 76;
+/** Height of a row in rem, as in the style sheet: four choices and their padding. */
+const ROW_REM = 4.75;
 /** Rows beyond the edges, so that a slow scroll never shows a gap. */
 const MARGIN = 6;
 
@@ -102,9 +103,10 @@ function Table() {
   const { columns } = text.items;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
+  const [rowHeight, setRowHeight] = useState(16 * ROW_REM);
   const found = state.found.value;
-  const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - MARGIN);
-  const last = Math.min(found.length, Math.ceil((view.top + view.height) / ROW_HEIGHT) + MARGIN);
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - MARGIN);
+  const last = Math.min(found.length, Math.ceil((view.top + view.height) / rowHeight) + MARGIN);
   const age = state.rowsAge.value;
   const cursor = state.cursor.value;
 
@@ -113,7 +115,10 @@ function Table() {
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const observer = new ResizeObserver(() => setView(({ top }) => ({ top, height: element.clientHeight })));
+    const observer = new ResizeObserver(() => {
+      setView(({ top }) => ({ top, height: element.clientHeight }));
+      setRowHeight(ROW_REM * rootFontSize());
+    });
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
@@ -122,9 +127,9 @@ function Table() {
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const top = cursor * ROW_HEIGHT;
+    const top = cursor * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + ROW_HEIGHT > element.scrollTop + element.clientHeight) element.scrollTop = top + ROW_HEIGHT - element.clientHeight;
+    else if (top + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight - element.clientHeight;
   }, [cursor]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -153,13 +158,17 @@ function Table() {
       <div class="item-row item-head" role="row" aria-rowindex={1}>
         <Head name="line" label={columns.line} />
         <Head name="question" label={columns.question} />
-        <span role="columnheader">{columns.choices}</span>
+        <span role="columnheader" class="choice">
+          <span class="choice-head">{columns.choices}</span>
+          <span class="choice-number">{columns.loglikelihood}</span>
+          <span class="choice-number">{columns.perChar}</span>
+        </span>
         <Head name="confidence" label={columns.confidence} />
         <Head name="correct" label={columns.correct} />
       </div>
-      <div class="item-space" role="rowgroup" style={{ height: `${found.length * ROW_HEIGHT}px` }}>
+      <div class="item-space" role="rowgroup" style={{ height: `${found.length * rowHeight}px` }}>
         {[...found.subarray(first, last)].map((index, i) => (
-          <Row key={index} index={index} place={first + i} row={state.rows.value.get(index)} isCurrent={first + i === cursor} />
+          <Row key={index} index={index} top={(first + i) * rowHeight} place={first + i} row={state.rows.value.get(index)} isCurrent={first + i === cursor} />
         ))}
       </div>
     </div>
@@ -179,7 +188,7 @@ function Head({ name, label }: { name: ItemSort; label: string }) {
   );
 }
 
-function Row({ index, place, row, isCurrent }: { index: number; place: number; row: ItemRow | undefined; isCurrent: boolean }) {
+function Row({ index, top, place, row, isCurrent }: { index: number; top: number; place: number; row: ItemRow | undefined; isCurrent: boolean }) {
   return (
     <div
       id={`item-${index}`}
@@ -187,7 +196,7 @@ function Row({ index, place, row, isCurrent }: { index: number; place: number; r
       role="row"
       aria-rowindex={place + 2}
       aria-selected={isCurrent}
-      style={{ transform: `translateY(${place * ROW_HEIGHT}px)` }}
+      style={{ transform: `translateY(${top}px)` }}
       onClick={() => void openItem(index)}
     >
       {row === undefined ? (

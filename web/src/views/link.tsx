@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { closeIncoming, giveFile, makeLink, passengerBytes, rerun } from "../actions_link.ts";
 import { saveFile } from "../actions.ts";
 import type { DataRef, FileRef, RunLink } from "../share/link.ts";
+import { partNames } from "../sources/source_file.ts";
 import { N_QUICK, type Verdict } from "../share/verify.ts";
 import * as state from "../state.ts";
 import { bytes, count, fixed, plural } from "../text.ts";
@@ -196,10 +197,9 @@ function Needs({ run, files, error }: { run: RunLink; files: state.LinkedFile[];
           <FilePicker
             key={which}
             label={words.files[which]}
-            hint={words.needs(ref.name, ref.n_bytes)}
-            onFiles={([file]) => {
-              if (file !== undefined) void giveFile(which, file);
-            }}
+            hint={words.needs(ref.name, ref.n_bytes, which === "model" ? partNames(ref.name).length : 1)}
+            multiple={which === "model" && partNames(ref.name).length > 1}
+            onFiles={(files) => void giveFile(which, files)}
           />
         );
       })}
@@ -215,7 +215,8 @@ function Verdict({ verdict, seed }: { verdict: Verdict; seed: number | null }) {
     case "reproduced_bit_for_bit":
       return <p class="verdict-right">{verdicts.reproduced(verdict.n_docs)}</p>;
     case "same_picks_other_bits":
-      return <p class="verdict-right">{verdicts.otherBits(verdict.n_docs, verdict.claimed_engine, verdict.rerun_engine)}</p>;
+      // One engine has one set of bits: these were changed, or come from the stock path.
+      return <p class={verdict.claimed_engine === verdict.rerun_engine ? "verdict-wrong" : "verdict-right"}>{verdicts.otherBits(verdict.n_docs, verdict.claimed_engine, verdict.rerun_engine)}</p>;
     case "other_docs":
       return <p class="verdict-wrong">{verdicts.otherDocs(verdict.n_claimed, verdict.n_rerun)}</p>;
     case "differs":

@@ -1,38 +1,26 @@
 // Step 1: which model.
 
-import { Address, Bar, Field, FilePicker, Problem } from "./parts.tsx";
+import { Address, Bar, FilePicker, Offered, Problem, Step } from "./parts.tsx";
 import { bytes, parameters, text } from "../text.ts";
 import * as state from "../state.ts";
 import { chooseCatalogModel, chooseModelFiles, chooseModelUrl, loadChosenModel, stopDownload } from "../actions.ts";
-
-const OWN = "";
 
 export function ModelStep() {
   const { value } = state.model;
   const busy = state.isBusy.value;
   const entry = value.kind === "chosen" ? value.entry : null;
   return (
-    <section class="step" aria-labelledby="step-model" data-drop="model">
-      <h2 id="step-model">
-        <span class="number">1</span> {text.model.heading}
-      </h2>
-      <Field label={text.model.served}>
-        <select
-          value={entry?.url ?? OWN}
-          disabled={busy}
-          onChange={({ currentTarget }) => {
-            const chosen = state.catalog.value.find(({ url }) => url === currentTarget.value);
-            if (chosen !== undefined) chooseCatalogModel(chosen);
-          }}
-        >
-          {entry === null && <option value={OWN}>{nameOf(value)}</option>}
-          {state.catalog.value.map(({ name, url, n_bytes }) => (
-            <option key={url} value={url}>
-              {n_bytes === null ? name : `${name} (${bytes(n_bytes)})`}
-            </option>
-          ))}
-        </select>
-      </Field>
+    <Step number={1} name="model" heading={text.model.heading} takesDrops>
+      <Offered
+        label={text.model.served}
+        entries={state.catalog.value}
+        keyOf={({ url }) => url}
+        nameOf={({ name, n_bytes }) => (n_bytes === null ? name : `${name} (${bytes(n_bytes)})`)}
+        chosen={entry}
+        own={nameOf(value)}
+        disabled={busy}
+        onChoose={chooseCatalogModel}
+      />
       {entry !== null && (
         <p class="hint">
           {[entry.note, entry.license].filter((part) => part !== null).join(" · ")}{" "}
@@ -47,7 +35,7 @@ export function ModelStep() {
         <summary>{text.model.address}</summary>
         <Address label={text.model.url} action={text.model.open} placeholder="https://…/model.gguf" disabled={busy} onAddress={(address) => void chooseModelUrl(address)} />
       </details>
-    </section>
+    </Step>
   );
 }
 

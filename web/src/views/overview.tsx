@@ -1,7 +1,7 @@
 // The headline number and the other scoring rules beside it.
 
 import { Metric, Select, Strip, type Term } from "./parts.tsx";
-import { AGGREGATIONS, count, fixed, METRICS, percent, percentRange, range, RULES, significant, significantRange, text } from "../text.ts";
+import { AGGREGATIONS, count, fixed, METRICS, percent, percentRange, PROFILES, range, RULES, significant, significantRange, text } from "../text.ts";
 import * as state from "../state.ts";
 import { setOptions } from "../actions.ts";
 import type { Aggregation, Breakdown, Headline, HeadlineMetric, Perplexity, Report, Rule, RuleTable } from "../types.ts";
@@ -12,6 +12,7 @@ export function Overview() {
   return (
     <section class="report-section overview" aria-labelledby="report-overview">
       <h2 id="report-overview">{text.overview.heading}</h2>
+      <Subject />
       <div class="columns even">
         <div>
           {report.headline !== null && <HeadlineNumber headline={report.headline} report={report} />}
@@ -24,6 +25,16 @@ export function Overview() {
       </div>
     </section>
   );
+}
+
+/** Which run this is: of a kept or printed report nothing else says so at the top. */
+function Subject() {
+  const { value: run } = state.run;
+  const { value: profile } = state.profile;
+  if (run === null) return null;
+  const { model, task, data, started_at } = run.meta;
+  if (model === null) return profile === null ? null : <p>{text.overview.madeUp(PROFILES[profile].name)}</p>;
+  return <p>{text.overview.subject(model.file.name, task.name, data.name, task.num_fewshot, started_at)}</p>;
 }
 
 const TERMS: Record<HeadlineMetric, Term> = {
@@ -54,7 +65,7 @@ function HeadlineNumber({ headline, report }: { headline: Headline; report: Repo
         <output aria-label={METRICS[headline.metric]}>{show(headline.value)}</output>
         {between !== null && (
           <span class="figure-interval">
-            <Metric term="interval">{words.confidence}</Metric> {between}
+            <Metric term="interval">{words.interval}</Metric> {between}
           </span>
         )}
       </p>
@@ -80,7 +91,7 @@ function HeadlineNumber({ headline, report }: { headline: Headline; report: Repo
           />
         )}
         {headline.detectable !== null && <Number name={words.detectable} term="detectable" value={words.detectableValue(headline.detectable)} />}
-        {headline.n_tied > 0 && <Number name={words.ties} value={words.tiesValue(headline.n_tied)} />}
+        {headline.n_tied > 0 && <Number name={words.ties} term="ties" value={words.tiesValue(headline.n_tied)} />}
       </dl>
     </div>
   );
@@ -130,14 +141,16 @@ function Rules({ table, chosen }: { table: RuleTable; chosen: Rule }) {
             choices={table.listed.map(({ rule }) => [rule, RULES[rule].name] as const)}
             onChange={(rule) => setOptions({ rule, confidence_rule: rule })}
           />
-          <span class="hint">{words.ruleHint}</span>
+          <span class="hint screen-only">{words.ruleHint}</span>
         </caption>
         <thead>
           <tr>
             <th scope="col">{words.columns.rule}</th>
             <th scope="col" class="right">{words.columns.accuracy}</th>
             <th scope="col">{words.columns.interval}</th>
-            <th scope="col" class="right">{words.columns.ties}</th>
+            <th scope="col" class="right">
+              <Metric term="ties">{words.columns.ties}</Metric>
+            </th>
             <th scope="col" class="right wide-only">{words.columns.length}</th>
           </tr>
         </thead>
@@ -145,7 +158,9 @@ function Rules({ table, chosen }: { table: RuleTable; chosen: Rule }) {
           {table.listed.map(({ rule, accuracy, n_tied, mean_pick_chars }) => (
             <tr key={rule} class={rule === chosen ? "chosen" : ""}>
               <th scope="row">
-                <code>{RULES[rule].name}</code>
+                <Metric term={rule}>
+                  <code>{RULES[rule].name}</code>
+                </Metric>
                 <span class="gloss">{RULES[rule].gloss}</span>
               </th>
               <td class="right">{percent(accuracy.value)}</td>
@@ -184,7 +199,7 @@ function OtherNumbers({ report }: { report: Report }) {
         <>
           <Number name="word_perplexity" term="perplexity" value={perplexity(rolling.word_perplexity)} />
           {rolling.byte_perplexity !== null && <Number name="byte_perplexity" term="perplexity" value={perplexity(rolling.byte_perplexity)} />}
-          {rolling.bits_per_byte !== null && <Number name="bits_per_byte" value={perplexity(rolling.bits_per_byte)} />}
+          {rolling.bits_per_byte !== null && <Number name="bits_per_byte" term="bitsPerByte" value={perplexity(rolling.bits_per_byte)} />}
         </>
       )}
     </dl>

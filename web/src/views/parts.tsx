@@ -22,6 +22,19 @@ export function Metric({ term, children }: { term: Term; children: ComponentChil
   );
 }
 
+/** One of the steps from a model to a run. A drop into it is meant for it, whatever the file's name says. */
+export function Step({ number, name, heading, takesDrops = false, children }: { number: number; name: string; heading: string; takesDrops?: boolean; children: ComponentChildren }) {
+  const id = `step-${name}`;
+  return (
+    <section class="step" aria-labelledby={id} {...(takesDrops ? { "data-drop": name } : {})}>
+      <h2 id={id}>
+        <span class="number">{number}</span> {heading}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
 export function Problem({ error, name }: { error: EvalErrorLike; name?: string }) {
   return (
     <p class="problem" role="alert">
@@ -88,6 +101,51 @@ export function Select<T extends string>({ label, value, choices, onChange, disa
     </Field>
   );
 }
+
+interface OfferedProps<T> {
+  label: string;
+  entries: readonly T[];
+  keyOf: (entry: T) => string;
+  nameOf: (entry: T) => string;
+  /** Null where a person brought something of their own, which `own` names. */
+  chosen: T | null;
+  own: string;
+  disabled: boolean;
+  onChoose: (entry: T) => void;
+}
+
+const OWN = "";
+
+/** What the page offers, to choose from. */
+export function Offered<T>({ label, entries, keyOf, nameOf, chosen, own, disabled, onChoose }: OfferedProps<T>) {
+  const choices = entries.map((entry): readonly [string, string] => [keyOf(entry), nameOf(entry)]);
+  return (
+    <Select
+      label={label}
+      value={chosen === null ? OWN : keyOf(chosen)}
+      choices={chosen === null ? [[OWN, own], ...choices] : choices}
+      disabled={disabled}
+      onChange={(key) => {
+        const entry = entries.find((candidate) => keyOf(candidate) === key);
+        if (entry !== undefined) onChoose(entry);
+      }}
+    />
+  );
+}
+
+/** The head of a table, a column each. */
+export const ColumnHeads = ({ columns, children }: { columns: readonly string[]; children?: ComponentChildren }) => (
+  <thead>
+    <tr>
+      {columns.map((column) => (
+        <th key={column} scope="col">
+          {column}
+        </th>
+      ))}
+      {children}
+    </tr>
+  </thead>
+);
 
 interface DropProps {
   label: string;

@@ -1,6 +1,6 @@
 // Step 3: the run, and how far it is.
 
-import { Bar, Problem } from "./parts.tsx";
+import { Bar, Problem, Step } from "./parts.tsx";
 import * as state from "../state.ts";
 import { cancelRun, openProfile, pauseRun, resumeRun, startRun } from "../actions.ts";
 import { FLAGS, PROFILES, text } from "../text.ts";
@@ -10,10 +10,7 @@ export function RunStep() {
   const phase = state.runPhase.value;
   const canRun = !state.isBusy.value && state.task.value.kind === "ready" && state.taskError.value === null && (state.model.value.kind === "ready" || state.model.value.kind === "chosen");
   return (
-    <section class="step" aria-labelledby="step-run">
-      <h2 id="step-run">
-        <span class="number">3</span> {text.run.heading}
-      </h2>
+    <Step number={3} name="run" heading={text.run.heading}>
       <div class="controls">
         <button type="button" class="primary" disabled={!canRun} onClick={() => void startRun()}>
           {text.run.run}
@@ -35,10 +32,11 @@ export function RunStep() {
         )}
       </div>
       <Progress />
+      {state.engineDeaths.value > 0 && <p class="hint">{text.run.replaced(state.engineDeaths.value)}</p>}
       {state.runError.value !== null && <Problem error={state.runError.value} />}
       <Boundary />
       <Lesson />
-    </section>
+    </Step>
   );
 }
 

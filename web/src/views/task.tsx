@@ -1,12 +1,10 @@
 // Step 2: which task, and how its docs are turned into prompts.
 
-import { Address, Field, FilePicker, Problem, Select } from "./parts.tsx";
+import { Address, Field, FilePicker, Offered, Problem, Select, Step } from "./parts.tsx";
 import { text } from "../text.ts";
 import * as state from "../state.ts";
-import { chooseFewshotFile, chooseSample, chooseTaskFiles, chooseTaskUrl, setSpec } from "../actions.ts";
+import { chooseFewshotFile, chooseFewshotUrl, chooseSample, chooseTaskFiles, chooseTaskUrl, setSpec, stopReading } from "../actions.ts";
 import type { RunSpec, Subset } from "../types.ts";
-
-const OWN = "";
 
 export function TaskStep() {
   const { value } = state.task;
@@ -14,30 +12,27 @@ export function TaskStep() {
   const url = value.kind === "ready" ? value.file.url : null;
   const sample = state.sampleTasks.value.find(({ file }) => `tasks/${file}` === url);
   return (
-    <section class="step" aria-labelledby="step-task" data-drop="task">
-      <h2 id="step-task">
-        <span class="number">2</span> {text.task.heading}
-      </h2>
-      <Field label={text.task.sample}>
-        <select
-          value={sample?.file ?? OWN}
-          disabled={busy}
-          onChange={({ currentTarget }) => {
-            const chosen = state.sampleTasks.value.find(({ file }) => file === currentTarget.value);
-            if (chosen !== undefined) void chooseSample(chosen);
-          }}
-        >
-          {sample === undefined && <option value={OWN}>{value.kind === "ready" ? value.file.name : value.kind === "none" ? "" : value.name}</option>}
-          {state.sampleTasks.value.map(({ file, title, n_rows }) => (
-            <option key={file} value={file}>
-              {title} ({text.task.docs(n_rows)})
-            </option>
-          ))}
-        </select>
-      </Field>
+    <Step number={2} name="task" heading={text.task.heading} takesDrops>
+      <Offered
+        label={text.task.sample}
+        entries={state.sampleTasks.value}
+        keyOf={({ file }) => file}
+        nameOf={({ title, n_rows }) => `${title} (${text.task.docs(n_rows)})`}
+        chosen={sample ?? null}
+        own={nameOf(value)}
+        disabled={busy}
+        onChoose={(entry) => void chooseSample(entry)}
+      />
       {sample !== undefined && <p class="hint">{sample.description}</p>}
       {value.kind === "failed" && <Problem error={value.error} name={value.name} />}
-      {value.kind === "reading" && <p class="hint">{text.task.reading(value.name)}</p>}
+      {value.kind === "reading" && (
+        <p class="hint">
+          {text.task.reading(value.name, value.progress)}{" "}
+          <button type="button" class="quiet" onClick={stopReading}>
+            {text.model.cancel}
+          </button>
+        </p>
+      )}
       {state.taskError.value !== null && <Problem error={state.taskError.value} />}
       <Summary />
       <FilePicker
@@ -53,8 +48,20 @@ export function TaskStep() {
         <Address label={text.task.url} action={text.model.open} placeholder="https://…/rows.jsonl" disabled={busy} onAddress={(address) => void chooseTaskUrl(address)} />
       </details>
       <Settings />
-    </section>
+    </Step>
   );
+}
+
+function nameOf(value: state.TaskPhase): string {
+  switch (value.kind) {
+    case "none":
+      return "";
+    case "ready":
+      return value.file.name;
+    case "reading":
+    case "failed":
+      return value.name;
+  }
 }
 
 /** Of rows that are left out; the files have them all. */
@@ -67,6 +74,7 @@ function Summary() {
   return (
     <>
       <p class="summary">
+        {info.preset === info.name && text.task.readAs}
         <strong>{info.name}</strong>
         {text.task.summary(info)}
       </p>
@@ -108,6 +116,7 @@ const DEFAULT_N = 50;
 
 function Settings() {
   const { value: spec } = state.spec;
+  const { value: task } = state.task;
   const busy = state.isBusy.value;
   const set = (patch: Partial<RunSpec>): void => void setSpec(patch);
   const words = text.settings;
@@ -145,7 +154,9 @@ function Settings() {
         <label class="check">
           <input type="checkbox" checked={spec.mutual_info} onChange={({ currentTarget }) => set({ mutual_info: currentTarget.checked })} /> {words.mutualInfo}
         </label>
-        <FilePicker label={text.task.fewshot} hint={words.fewshotHint} accept=".jsonl,.ndjson,.csv,.parquet,.zip" onFiles={([file]) => void chooseFewshotFile(file ?? null)} />
+        <FilePicker label={text.task.fewshot} hint={words.fewshotHint} accept=".jsonl,.ndjson,.csv,.parquet,.zip" onFiles={([file]) => file && void chooseFewshotFile(file)} />
+        <Address label={words.fewshotUrl} action={text.model.open} placeholder="https://…/dev.jsonl" disabled={busy} onAddress={(address) => void chooseFewshotUrl(address)} />
+        {task.kind === "ready" && task.fewshot !== null && <p class="hint">{words.fewshotIs(task.fewshot.name)}</p>}
         <Yaml />
       </fieldset>
     </details>

@@ -114,6 +114,7 @@ export async function analysisCalls(post: Post): Promise<CallsOf<AnalysisCalls>>
           rotating = { shift: message.rotation, items: new Map() };
           return;
         }
+        if (message.goes_on && opened !== null) return;
         const { meta, unscored } = message;
         const before = message.resume === null ? null : await kept().open(message.resume);
         const run: Opened = {
@@ -140,7 +141,10 @@ export async function analysisCalls(post: Post): Promise<CallsOf<AnalysisCalls>>
           return;
         }
         if (opened === null) return;
-        for (const item of message.items) opened.items.set(item.index, item);
+        for (const item of message.items) {
+          opened.items.set(item.index, item);
+          opened.failed.delete(item.index);
+        }
         for (const failed of message.failed) {
           opened.failed.set(failed.index, failed);
           opened.items.delete(failed.index);
@@ -197,6 +201,10 @@ export async function analysisCalls(post: Post): Promise<CallsOf<AnalysisCalls>>
         before = before.then(() => hear(data));
       };
       return null;
+    },
+
+    scored() {
+      return [...current().items.values()];
     },
 
     openProfile(profile) {

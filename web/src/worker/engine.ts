@@ -6,7 +6,7 @@
 import { loadModule } from "./module.ts";
 import type { Model, Run, Task } from "../wasm/evaltab.js";
 import type { CallsOf, EngineCalls, EngineEvents, EvalErrorLike, RunEnd, RunMessage, RunProgress } from "./protocol.ts";
-import type { DocView, ExportFile, ItemScore, LoadStep, ModelInfo, Phase, Prepared, PresetInfo, RunMeta, Step, TaskInfo, Unscored } from "../types.ts";
+import type { DocView, ExportFile, ItemScore, LoadStep, ModelInfo, Phase, Prepared, PresetInfo, RunMeta, RunSpec, Step, TaskInfo, Unscored } from "../types.ts";
 import { openHistory } from "../history/runs.ts";
 
 type Post = <K extends keyof EngineEvents>(event: K, data: EngineEvents[K]) => void;
@@ -17,6 +17,9 @@ const MAX_THREADS = 8;
 const SPEED_WINDOW_MS = 10_000;
 
 const fault = (kind: string, message: string): EvalErrorLike => ({ kind, place: null, message });
+
+/** All that a doc gives the model to read, in whatever order its choices stand. */
+const textsOf = ({ doc }: DocView): string => JSON.stringify(doc.requests.map(({ context, continuation }) => context + continuation).sort());
 
 /** Lets messages in: a macrotask, without the delay that browsers put into nested timers. */
 const breathe = (): Promise<void> =>
@@ -33,12 +36,15 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
   const { module, n_threads, startHelper } = await loadModule(Math.min(MAX_THREADS, navigator.hardwareConcurrency));
   const { ModelLoader } = module;
   let analysis: MessagePort | null = null;
+  let alarm: SharedArrayBuffer | null = null;
   let model: Model | null = null;
   let task: Task | null = null;
   let run: Run | null = null;
   let control: { paused: boolean; cancelled: boolean; wake: () => void } | null = null;
   let modelSha256: string | null = null;
   let loads = 0;
+  /** The run's settings, and where its first doc stands among the docs and among the rows. */
+  let asked: { spec: RunSpec; position: number; index: number } | null = null;
 
   const tell = (message: RunMessage): void => analysis?.postMessage(message);
 
@@ -48,12 +54,13 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
   }
 
   return {
-    connect(port) {
+    connect(port, shared) {
       analysis = port;
+      alarm = shared ?? (startHelper === null ? null : new SharedArrayBuffer(4));
       return { version: module.version(), n_threads, presets: module.presets() as PresetInfo[] };
     },
 
-    async loadModel(file, name, engine) {
+    async loadModel(files, name, engine) {
       const load = ++loads;
       dropRun();
       // Two models at once would not fit: the old one goes first.
@@ -61,8 +68,10 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
       model = null;
       modelSha256 = null;
       const reader = new FileReaderSync();
+      const file = files.length === 1 && files[0] !== undefined ? files[0] : new Blob([...files]);
       const source = {
         size: file.size,
+        part_sizes: files.map((part) => part.size),
         read: (offset: number, length: number) => new Uint8Array(reader.readAsArrayBuffer(file.slice(offset, offset + length))),
       };
       const loader = new ModelLoader(source, name, engine, n_threads);
@@ -82,7 +91,7 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
       model = loader.finish();
       for (let helper = 1; helper < n_threads; helper++) {
         const pool = model.thread_pool();
-        if (pool !== undefined) startHelper?.(pool);
+        if (pool !== undefined && alarm !== null) startHelper?.(pool, alarm);
       }
       return model.info() as ModelInfo;
     },
@@ -117,7 +126,10 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
       if (request.rotation === 0) dropRun();
       const current = new module.Run(model, task, request.spec, request.only === null ? undefined : Uint32Array.from(request.only), request.rotation);
       // The run that is looked at stays; a probe goes as it came.
-      if (request.rotation === 0) run = current;
+      if (request.rotation === 0) {
+        run = current;
+        asked = { spec: request.spec, position: request.only?.[0] ?? 0, index: Infinity };
+      }
       modelSha256 ??= request.provenance.model_sha256;
       if (request.resume !== null) {
         const history = await openHistory();
@@ -125,18 +137,21 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
         if (!saved.ok) throw saved.error;
         current.restore(saved.value.items);
       }
+      if (request.scored !== null) current.restore(request.scored);
       const clock = runClock();
       const meta = (): RunMeta => {
-        const { model_url, data_url, machine } = request.provenance;
-        const known = { model_sha256: modelSha256, model_url, data_url, machine, started_at: clock.started_at, seconds: clock.seconds(), n_threads };
+        const { model_url, data_url, fewshot_url, machine } = request.provenance;
+        const known = { model_sha256: modelSha256, model_url, data_url, fewshot_url, machine, started_at: clock.started_at, seconds: clock.seconds(), n_threads };
         current.set_provenance(known);
         return current.meta() as RunMeta;
       };
       const state = { paused: false, cancelled: false, wake: (): void => undefined };
       control = state;
       try {
-        tell({ kind: "begin", meta: meta(), unscored: current.unscored() as Unscored[], rotation: request.rotation, resume: request.resume });
-        const end = await loop(current, state, clock);
+        tell({ kind: "begin", meta: meta(), unscored: current.unscored() as Unscored[], rotation: request.rotation, resume: request.resume, goes_on: request.scored !== null });
+        const end = await loop(current, state, clock, (index) => {
+          if (current === run && asked !== null) asked.index = Math.min(asked.index, index);
+        });
         tell({ kind: "end", meta: meta(), how: end });
         return end;
       } finally {
@@ -181,13 +196,29 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
       return view;
     },
 
+    rotationMatters() {
+      if (model === null || task === null || run === null || asked === null) throw fault("run_spec", "the run is gone");
+      const { spec, position, index } = asked;
+      let rotated: Run | null = null;
+      try {
+        rotated = new module.Run(model, task, spec, Uint32Array.of(position), 1);
+        const [before, after] = [run, rotated].map((each) => each.doc_view(index) as DocView | null);
+        return before == null || after == null || textsOf(before) !== textsOf(after);
+      } catch {
+        // The rows have no list of choices that could be rotated.
+        return false;
+      } finally {
+        rotated?.free();
+      }
+    },
+
     rescore(index, context, continuations) {
       if (run === null) throw fault("run_spec", "the run is gone");
       return run.rescore(index, context, continuations) as ItemScore;
     },
   };
 
-  async function loop(current: Run, state: { paused: boolean; cancelled: boolean; wake: () => void }, clock: RunClock): Promise<RunEnd> {
+  async function loop(current: Run, state: { paused: boolean; cancelled: boolean; wake: () => void }, clock: RunClock, onDoc: (index: number) => void): Promise<RunEnd> {
     let isPrepared = false;
     for (;;) {
       await breathe();
@@ -203,6 +234,7 @@ export async function engineCalls(post: Post): Promise<CallsOf<EngineCalls>> {
         isPrepared = true;
         post("prepared", current.prepared() as Prepared);
       }
+      for (const { index } of [...step.items, ...step.failed]) onDoc(index);
       if (step.items.length > 0 || step.failed.length > 0) tell({ kind: "step", items: step.items, failed: step.failed });
       post("progress", clock.progress(step));
       if (step.phase === "done") return "done";

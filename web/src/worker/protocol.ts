@@ -45,6 +45,7 @@ export interface Provenance {
   model_sha256: string | null;
   model_url: string | null;
   data_url: string | null;
+  fewshot_url: string | null;
   machine: string;
 }
 
@@ -63,15 +64,22 @@ export interface RunRequest {
   rotation: number;
   /** Goes on with a run that was broken off: its items are not scored again. */
   resume: string | null;
+  /** Goes on with the open run, whose engine died after it had scored these. */
+  scored: ItemScore[] | null;
 }
+
+/** The kind of error after which a worker is of no use any more. */
+export const WORKER_DIED = "worker_died";
 
 export type Harness = "lm_eval" | "inspect";
 
 export type RunEnd = "done" | "cancelled";
 
 export interface EngineCalls {
-  connect(port: MessagePort): EngineInfo;
-  loadModel(file: Blob, name: string, engine: EnginePath): ModelInfo;
+  /** `alarm`: where a helper thread that dies leaves a one, because the engine then waits for it for ever; null where nobody looks. */
+  connect(port: MessagePort, alarm: SharedArrayBuffer | null): EngineInfo;
+  /** A split model in its parts, in order; `name` is the first one's. */
+  loadModel(files: readonly Blob[], name: string, engine: EnginePath): ModelInfo;
   setTask(data: NamedBytes, fewshot: NamedBytes | null): null;
   /** Another YAML file that the task's may include. */
   addInclude(name: string, text: string): null;
@@ -86,6 +94,8 @@ export interface EngineCalls {
   /** With what only the rows know, such as hashes of docs and prompts. */
   export(kind: "results" | "samples", options: ReportOptions): string;
   docView(index: number): DocView;
+  /** Whether another order of the choices gives the model anything else to read; false where rows have no list of choices. */
+  rotationMatters(): boolean;
   /** Scores one item with other words; the run keeps its own. */
   rescore(index: number, context: string, continuations: string[]): ItemScore;
 }
@@ -109,7 +119,7 @@ export interface EngineEvents {
 
 /** What the engine tells the analysis. */
 export type RunMessage =
-  | { kind: "begin"; meta: RunMeta; unscored: Unscored[]; rotation: number; resume: string | null }
+  | { kind: "begin"; meta: RunMeta; unscored: Unscored[]; rotation: number; resume: string | null; goes_on: boolean }
   | { kind: "step"; items: ItemScore[]; failed: FailedItem[] }
   | { kind: "model_sha256"; sha256: string }
   | { kind: "end"; meta: RunMeta; how: RunEnd };
@@ -164,6 +174,8 @@ export interface AnalysisCalls {
   connect(port: MessagePort): null;
   openProfile(profile: SyntheticProfile): null;
   openSaved(id: string): null;
+  /** What the open run has scored. */
+  scored(): ItemScore[];
   report(options: ReportOptions): Report;
   bootstrap(options: ReportOptions): CalibrationBootstrap | null;
   /** Calibration of another run at the same options, to be drawn over this one. */

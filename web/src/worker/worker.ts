@@ -3,7 +3,7 @@
 // In: requests of protocol.ts, one after another. Out: replies and events. The engine's module is loaded once, at the first
 // request; requests are handled as they come, so a pause is heard while a run goes on.
 
-import type { EvalErrorLike, Reply } from "./protocol.ts";
+import { WORKER_DIED, type EvalErrorLike, type Reply } from "./protocol.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
 
@@ -36,8 +36,9 @@ self.addEventListener("message", async ({ data }: MessageEvent<{ id: number; cal
   }
 });
 
-/** The engine throws `EvalError`s as plain objects; anything else is a fault of ours or an end of memory. */
+/** The engine throws `EvalError`s as plain objects; a trap, such as at the end of memory, leaves a module that cannot go on. */
 function evalError(error: unknown): EvalErrorLike {
   if (typeof error === "object" && error !== null && "kind" in error && "message" in error) return error as EvalErrorLike;
+  if (error instanceof WebAssembly.RuntimeError) return { kind: WORKER_DIED, place: null, message: error.message };
   return { kind: "internal", place: null, message: error instanceof Error ? error.message : String(error) };
 }

@@ -25,7 +25,7 @@ pub struct Matrix {
 impl Matrix {
     /// Wraps the bytes. `None` if `n_in` is not whole blocks or the length is wrong.
     pub fn new(kind: TensorKind, n_out: usize, n_in: usize, bytes: Vec<u8>) -> Option<Self> {
-        let row = (n_in % kind.block_len() == 0).then(|| n_in / kind.block_len() * kind.block_bytes())?;
+        let row = (n_in.is_multiple_of(kind.block_len())).then(|| n_in / kind.block_len() * kind.block_bytes())?;
         (row.checked_mul(n_out)? == bytes.len()).then_some(Self { kind, n_out, n_in, bytes })
     }
 

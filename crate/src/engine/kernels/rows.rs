@@ -72,7 +72,7 @@ impl Rows {
         let n_tiles = self.n_tiles();
         let n_runs = k / RUN;
         let (n_int, n_float) = (if forms.int { n_tiles } else { 0 }, if forms.float { n_tiles } else { 0 });
-        debug_assert!(!forms.int || k % RUN == 0);
+        debug_assert!(!forms.int || k.is_multiple_of(RUN));
         self.values.resize(n_int * ROWS * k, 0);
         for (i, per_run) in [1, 2].into_iter().enumerate() {
             self.scales[i].resize(n_int * ROWS * n_runs * per_run, 0.0);
