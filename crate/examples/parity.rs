@@ -127,11 +127,12 @@ impl Aggregate {
 }
 
 /// lm-eval's aggregates beside those of our `results.json`, in the order of its file. A task that the reference gave a name of
-/// its own has the preset's name here.
-fn aggregates(lm_eval: &Value, ours: &Value, preset: &str) -> Vec<Aggregate> {
+/// its own has the preset's name here, and the groups of `mmlu_continuation` have those of lm-eval's YAML ("social sciences").
+fn aggregates(lm_eval: &Value, ours: &Value, run: &str, preset: &str) -> Vec<Aggregate> {
     let mut all = Vec::new();
     for (task, metrics) in lm_eval.as_object().expect("results by task") {
-        let ours = ours["results"].get(task).unwrap_or(&ours["results"][preset]);
+        let own_name = if task == run { preset.to_owned() } else { task.trim_start_matches("mmlu_continuation_").replace('_', " ") };
+        let ours = ours["results"].get(task).unwrap_or(&ours["results"][&own_name]);
         for (metric, value) in metrics.as_object().expect("numbers by metric") {
             let Some(lm_eval) = value.as_f64().filter(|_| metric != "sample_len") else { continue };
             all.push(Aggregate { task: task.clone(), metric: metric.clone(), lm_eval, here: ours[metric].as_f64() });
@@ -222,7 +223,7 @@ fn compare(
         compare_picks(row, item, &mut o.picks);
     }
     let ours: Value = serde_json::from_str(&evaluation.results_json(&ReportOptions::default())).expect("our own JSON");
-    o.aggregates = lm_eval.map_or_else(Vec::new, |lm_eval| aggregates(lm_eval, &ours, reference.preset));
+    o.aggregates = lm_eval.map_or_else(Vec::new, |lm_eval| aggregates(lm_eval, &ours, reference.file, reference.preset));
     o
 }
 

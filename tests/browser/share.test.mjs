@@ -13,7 +13,7 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { browser, downloaded, needs, opened, path } from "./harness.mjs";
 import { staticSite } from "./site.mjs";
-import { again, chooseByAddress, decode, encode, history, incoming, linkOf, modelReady, offlineReady, openLink, ROWS, rowsFile, run, SITE, step, taskReady, TINY } from "./steps.mjs";
+import { again, chooseByAddress, decode, encode, history, incoming, linkOf, modelReady, offlineReady, openLink, ROWS, rowsFile, run, runAndPause, SITE, slowRows, step, taskReady, TINY } from "./steps.mjs";
 
 const OTHER = path("tests/fixtures/models/tiny-llama-floats.gguf");
 const FILES = { "models/tiny-llama.gguf": TINY };
@@ -336,22 +336,21 @@ test("on a plain host the page isolates itself, resumes a cut download, works of
 
 test("a run that was broken off goes on after a reload, to the same digest, and goes to another browser with all others", needs(SITE), async (t) => {
   const site = await staticSite(t, FILES);
-  // Long enough to be stopped in the middle.
-  const rows = Array.from({ length: 40 }, (_, i) => ROWS.replaceAll("spiders", `spiders and ${i} beetles`)).join("");
+  const rows = slowRows(600);
   const context = await browser(t);
   const { page } = await opened(context, site.address);
   await chooseByAddress(page, /Model/, "Model address", "models/tiny-llama.gguf");
   await modelReady(page);
   const file = rowsFile(rows, "beetles.jsonl");
   await page.getByLabel("Task file").setInputFiles(file);
-  await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByRole("grid").getByRole("row").nth(1).waitFor({ timeout: 60_000 });
+  await step(page, /Task/).getByText("600 docs of 600 rows").waitFor();
+  await runAndPause(page);
   await page.close();
 
   const { page: next } = await opened(context, site.address);
   await history(next).getByText(/broke off after/).waitFor();
   await next.getByLabel("Task file").setInputFiles(file);
-  await step(next, /Task/).getByText(/docs of 1.?200 rows/).waitFor();
+  await step(next, /Task/).getByText("600 docs of 600 rows").waitFor();
   await next.getByRole("button", { name: /^Go on/ }).click();
   await step(next, /Run/).getByText("Finished", { exact: true }).waitFor({ timeout: 240_000 });
   const digest = async (on) => decode(await linkOf(on)).outcome.loglikelihood_digest;
@@ -372,7 +371,7 @@ test("a run that was broken off goes on after a reload, to the same digest, and 
   await chooseByAddress(fresh, /Model/, "Model address", "models/tiny-llama.gguf");
   await modelReady(fresh);
   await fresh.getByLabel("Task file").setInputFiles(file);
-  await step(fresh, /Task/).getByText(/docs of 1.?200 rows/).waitFor();
+  await step(fresh, /Task/).getByText("600 docs of 600 rows").waitFor();
   await run(fresh);
   assert.equal(await digest(fresh), resumed);
 });

@@ -37,6 +37,26 @@ export async function run(page) {
   await step(page, /Run/).getByText("Finished", { exact: true }).waitFor({ timeout: 120_000 });
 }
 
+/** `n` rows that take their time: long questions that share no beginning. */
+export const slowRows = (n) =>
+  Array.from({ length: n }, (_, i) => `${JSON.stringify({ question: `${i} ${`said spider ${i} to beetle ${n - i}; `.repeat(9)}how many legs?`, choices: ["six", "eight", "ten", "none"], answer: i % 4 })}\n`).join("");
+
+/** Starts a run and pauses it as soon as the page shows that something was scored: in the page, before the run can end. */
+export async function runAndPause(page) {
+  await page.evaluate(() => {
+    const look = () => {
+      const pause = [...document.querySelectorAll("button")].find((button) => button.textContent === "Pause");
+      if (pause === undefined || document.querySelectorAll("[role=grid] [role=row]").length < 2) return;
+      observer.disconnect();
+      pause.click();
+    };
+    const observer = new MutationObserver(look);
+    observer.observe(document.body, { childList: true, subtree: true });
+  });
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await step(page, /Run/).getByText("Paused", { exact: true }).waitFor({ timeout: 60_000 });
+}
+
 export async function linkOf(page) {
   await page.getByRole("button", { name: "Make a link" }).click();
   return page.getByLabel("Link", { exact: true }).inputValue();

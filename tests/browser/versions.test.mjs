@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { browser, downloaded, needs, opened, path } from "./harness.mjs";
 import { staticSite } from "./site.mjs";
-import { again, chooseByAddress, decode, encode, history, linkOf, modelReady, offlineReady, openLink, ROWS, rowsFile, rowsOf, run, SITE, step, taskReady, TINY } from "./steps.mjs";
+import { again, chooseByAddress, decode, encode, history, linkOf, modelReady, offlineReady, openLink, ROWS, rowsFile, run, runAndPause, SITE, slowRows, step, taskReady, TINY } from "./steps.mjs";
 
 const HERE = /^version = "(.*)"$/m.exec(readFileSync(path("Cargo.toml"), "utf8"))[1];
 /** As long, so that it fits where the other stands. */
@@ -74,11 +74,9 @@ test("a run has one engine, whatever is installed meanwhile, and a link says whi
   await chooseByAddress(page, /Model/, "Model address", "models/tiny-llama.gguf");
   await modelReady(page);
   // Long enough to be under way while the next version comes.
-  await page.getByLabel("Task file").setInputFiles(rowsFile(rowsOf(3000), "many.jsonl"));
-  await step(page, /Task/).getByText(/docs of 3.?000 rows/).waitFor();
-  await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByRole("grid").getByRole("row").nth(1).waitFor({ timeout: 60_000 });
-  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByLabel("Task file").setInputFiles(rowsFile(slowRows(4000), "many.jsonl"));
+  await step(page, /Task/).getByText(/docs of 4.?000 rows/).waitFor();
+  await runAndPause(page);
 
   site.root = nextVersion(t, site.root);
   const second = await context.newPage();

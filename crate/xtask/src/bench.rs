@@ -13,6 +13,12 @@ pub struct Options {
     /// Ours only, once each
     #[arg(long)]
     quick: bool,
+    /// Only groups of measurements with this in their name, such as "load" or "prefill 128"
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Rounds of each group
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
     /// Also write the figures as JSON
     #[arg(long, value_name = "FILE")]
     out: Option<std::path::PathBuf>,
@@ -35,6 +41,12 @@ pub fn bench(options: &Options) -> Result<ExitCode> {
     let mut driver = command("node", &["tests/bench/bench.mjs"], "");
     if options.quick {
         driver.arg("--quick");
+    }
+    if let Some(only) = &options.only {
+        driver.arg("--only").arg(only);
+    }
+    if let Some(rounds) = options.rounds {
+        driver.arg("--rounds").arg(rounds.to_string());
     }
     if let Some(out) = &options.out {
         driver.arg("--out").arg(std::path::absolute(out)?);

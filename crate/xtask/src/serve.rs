@@ -88,6 +88,11 @@ fn answer(mut stream: TcpStream, site: Site) -> io::Result<()> {
     let Some((mut file, path)) = opened else {
         return refuse(&mut stream, "404 Not Found", "");
     };
+    let asked = request.target.split(['?', '#']).next().unwrap_or_default();
+    if path.ends_with("index.html") && !asked.ends_with('/') && !asked.ends_with("index.html") {
+        // Relative addresses in a folder's page count from the folder.
+        return refuse(&mut stream, "301 Moved Permanently", &format!("Location: {asked}/\r\n"));
+    }
     let size = file.metadata()?.len();
     let (start, end) = match request.range.as_deref().map(|range| span(range, size)) {
         None | Some(Span::Ignored) => (0, size),

@@ -66,7 +66,20 @@ fn verdict(suites: &Suites) -> ExitCode {
 
 fn native() -> Result<Suites> {
     let mut command = cargo(&["test", "--package", "evaltab", "--lib", "--test", "*", "--no-fail-fast", "--", "--show-output"]);
-    rust(&mut command)
+    let mut suites = rust(&mut command)?;
+    suites.extend(undeclared()?.into_iter().map(|file| (format!("{file} has no [[test]] in crate/Cargo.toml"), Counts::one(false))));
+    Ok(suites)
+}
+
+/// Files of `tests/native` that cargo does not know of: they would never be run.
+fn undeclared() -> Result<Vec<String>> {
+    let manifest = fs::read_to_string(path("crate/Cargo.toml"))?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path("tests/native"))? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.retain(|name| name.ends_with(".rs") && !manifest.contains(&format!("\"../tests/native/{name}\"")));
+    Ok(names)
 }
 
 fn xtask() -> Result<Suites> {

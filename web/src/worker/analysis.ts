@@ -214,6 +214,7 @@ export async function analysisCalls(post: Post): Promise<CallsOf<AnalysisCalls>>
     },
 
     async openSaved(id) {
+      await writing;
       const { run, items: list, failed } = value(await kept().open(id));
       open({
         meta: run.meta,
@@ -280,10 +281,14 @@ export async function analysisCalls(post: Post): Promise<CallsOf<AnalysisCalls>>
       return value(await kept().list());
     },
     async removeSaved(id) {
+      await writing;
       value(await kept().remove(id));
       return null;
     },
-    exportSaved: async () => value(await kept().exportAll()),
+    async exportSaved() {
+      await writing;
+      return value(await kept().exportAll());
+    },
     importSaved: async (file) => value(await kept().importAll(file)).n_added,
   };
 }

@@ -21,9 +21,8 @@ struct State {
     job: Option<Job>,
     /// Grows by one with each job: how a helper knows that a job is new to it.
     epoch: u64,
-    /// Helpers inside the present job.
-    n_inside: usize,
-    n_helpers: usize,
+    /// Helpers that sleep until there is one.
+    n_sleeping: usize,
     closed: bool,
     panicked: bool,
 }
@@ -32,10 +31,15 @@ struct State {
 #[derive(Default)]
 pub struct Shared {
     state: Mutex<State>,
+    /// There is a job, or the end.
     changed: Condvar,
+    /// The last helper has left a job.
+    left: Condvar,
     next: AtomicUsize,
     /// A copy of `State::epoch`, to spin on before sleeping.
     epoch: AtomicUsize,
+    /// Helpers inside the present job. They enter with the lock held, so nobody enters a job that was taken back.
+    n_inside: AtomicUsize,
 }
 
 /// Spins this often for the next job before it sleeps: the layers of a model follow one another within microseconds.
@@ -62,7 +66,6 @@ impl Shared {
 /// Runs a helper until the pool is dropped.
 pub fn serve(shared: &Shared) {
     let mut seen = 0u64;
-    shared.lock().n_helpers += 1;
     loop {
         for _ in 0..SPINS {
             if shared.epoch.load(Ordering::Acquire) as u64 != seen & (usize::MAX as u64) {
@@ -74,25 +77,29 @@ pub fn serve(shared: &Shared) {
             let mut state = shared.lock();
             loop {
                 if state.closed {
-                    state.n_helpers -= 1;
                     return;
                 }
                 if state.epoch != seen {
                     seen = state.epoch;
                     if let Some(job) = state.job {
-                        state.n_inside += 1;
+                        shared.n_inside.fetch_add(1, Ordering::Relaxed);
                         break job;
                     }
                 }
+                state.n_sleeping += 1;
                 state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.n_sleeping -= 1;
             }
         };
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| shared.work(job)));
-        let mut state = shared.lock();
-        state.n_inside -= 1;
-        state.panicked |= outcome.is_err();
-        if state.n_inside == 0 {
-            shared.changed.notify_all();
+        if outcome.is_err() {
+            shared.lock().panicked = true;
+        }
+        // What the tasks wrote is seen by whoever sees that nobody is inside.
+        if shared.n_inside.fetch_sub(1, Ordering::Release) == 1 {
+            // With the lock, so that it cannot fall between the other's look and its sleep.
+            let _state = shared.lock();
+            shared.left.notify_all();
         }
     }
 }
@@ -138,14 +145,18 @@ impl Pool {
         // SAFETY: only the lifetime changes; this function does not return before the job is taken back and all helpers left.
         let erased: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(erased) };
         let job = Job { task: erased, n_tasks };
-        {
+        let sleeps = {
             let mut state = self.shared.lock();
             self.shared.next.store(0, Ordering::Relaxed);
             state.job = Some(job);
             state.epoch += 1;
             self.shared.epoch.store(state.epoch as usize, Ordering::Release);
+            state.n_sleeping > 0
+        };
+        // A call to the browser's or system's scheduler, which most jobs of a forward pass can do without.
+        if sleeps {
+            self.shared.changed.notify_all();
         }
-        self.shared.changed.notify_all();
         // Takes the job back and waits for the helpers also when a task of this thread panics.
         let guard = Finish(&self.shared);
         self.shared.work(job);
@@ -158,18 +169,18 @@ struct Finish<'a>(&'a Shared);
 
 impl Drop for Finish<'_> {
     fn drop(&mut self) {
+        let is_inside = || self.0.n_inside.load(Ordering::Acquire) > 0;
+        // From here on nobody enters.
+        self.0.lock().job = None;
         for _ in 0..SPINS {
-            let mut state = self.0.lock();
-            state.job = None;
-            if state.n_inside == 0 {
+            if !is_inside() {
                 return;
             }
-            drop(state);
             std::hint::spin_loop();
         }
         let mut state = self.0.lock();
-        while state.n_inside > 0 {
-            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while is_inside() {
+            state = self.0.left.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
