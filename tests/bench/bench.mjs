@@ -22,7 +22,7 @@ const isQuick = options.quick;
 const modelsFolder = process.env.EVALTAB_MODELS ?? path.join(root, ".models");
 const sharedFolder = process.env.EVALTAB_SHARED ?? path.join(root, "../shared");
 const onnxFolder = path.join(modelsFolder, "onnx");
-const folders = { "/onnx/": onnxFolder, "/ort/": path.join(here, "node_modules/onnxruntime-web/dist"), "/data/": path.join(sharedFolder, "data"), "/wasm/": path.join(root, "web/src/wasm"), "/models/": modelsFolder, "/wllama/": path.join(here, "node_modules/@wllama/wllama/esm"), "/": here };
+const folders = { "/onnx/": onnxFolder, "/peer/": path.join(here, "node_modules/onnxruntime-web/dist"), "/data/": path.join(sharedFolder, "data"), "/wasm/": path.join(root, "web/src/wasm"), "/models/": modelsFolder, "/wllama/": path.join(here, "node_modules/@wllama/wllama/esm"), "/": here };
 const types = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
 
 const server = http.createServer((request, response) => {

@@ -8,17 +8,19 @@ async function blob(name) {
 
 const tokens = (n) => Array.from({ length: n }, (_, i) => 300 + ((Math.imul(i, 2654435761) >>> 0) % 40000));
 
-window.measure = async (request) => {
-  const model = request.model ? await blob(request.model) : new Blob([]);
-  const worker = new Worker("/worker.js", { type: "module" });
+/** The answer of a worker that lives for one measurement. */
+async function inWorker(script, request) {
+  const worker = new Worker(script, { type: "module" });
   const answer = await new Promise((resolve) => {
     worker.addEventListener("message", ({ data }) => resolve(data));
     worker.addEventListener("error", (e) => resolve({ error: e.message }));
-    worker.postMessage({ ...request, model });
+    worker.postMessage(request);
   });
   worker.terminate();
   return answer;
-};
+}
+
+window.measure = async (request) => inWorker("/worker.js", { ...request, model: request.model ? await blob(request.model) : new Blob([]) });
 
 window.wllama = async ({ model, n_tokens, n_threads, repeats }) => {
   const { Wllama } = await import("/wllama/index.js");
@@ -35,20 +37,6 @@ window.wllama = async ({ model, n_tokens, n_threads, repeats }) => {
   await peer.exit();
   return { values };
 };
-window.ort = async ({ file, n_tokens, n_threads, repeats }) => {
-  const ort = await import("/ort/ort.wasm.min.mjs");
-  ort.env.wasm.wasmPaths = "/ort/";
-  ort.env.wasm.numThreads = n_threads;
-  const session = await ort.InferenceSession.create(`/onnx/${file}`, { executionProviders: ["wasm"], graphOptimizationLevel: "all" });
-  const input_ids = new ort.Tensor("int64", BigInt64Array.from(tokens(n_tokens), BigInt), [1, n_tokens]);
-  const values = [];
-  for (let i = 0; i <= repeats; i++) {
-    const start = performance.now();
-    await session.run({ input_ids });
-    // The first run allots its buffers.
-    if (i > 0) values.push((1000 * n_tokens) / (performance.now() - start));
-  }
-  await session.release();
-  return { values };
-};
+// A worker of its own each time: the runtime takes the number of threads once.
+window.ort = (request) => inWorker("/ort.js", { ...request, tokens: tokens(request.n_tokens) });
 window.isReady = true;

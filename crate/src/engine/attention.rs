@@ -108,7 +108,8 @@ pub fn attend(pool: &Pool, tree: &Tree, nodes: std::ops::Range<usize>, cache: &L
     let scale = 1.0 / libm::sqrtf(d as f32);
     let out = Disjoint::new(out);
     pool.run(tasks.len() * n_kv_heads, |index| {
-        let (task, kv_head) = (&tasks[index / n_kv_heads], index % n_kv_heads);
+        // The last nodes see the most: they come first, so that no thread is left alone with one of them.
+        let (task, kv_head) = (&tasks[tasks.len() - 1 - index / n_kv_heads], index % n_kv_heads);
         let mut packed = Packed::default();
         let mut query = vec![0f32; d * ROWS];
         let (mut scores, mut weights) = (Vec::new(), Vec::new());
