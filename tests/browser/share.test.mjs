@@ -13,7 +13,7 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { browser, downloaded, needs, opened, path } from "./harness.mjs";
 import { staticSite } from "./site.mjs";
-import { again, chooseByAddress, decode, encode, history, incoming, linkOf, modelReady, offlineReady, openLink, ROWS, rowsFile, run, runAndPause, SITE, slowRows, step, taskReady, TINY } from "./steps.mjs";
+import { again, chooseByAddress, decode, encode, forgetFiles, history, incoming, linkOf, modelReady, offlineReady, openLink, ROWS, rowsFile, run, runAndPause, SITE, slowRows, step, taskReady, TINY } from "./steps.mjs";
 
 const OTHER = path("tests/fixtures/models/tiny-llama-floats.gguf");
 const FILES = { "models/tiny-llama.gguf": TINY };
@@ -77,7 +77,7 @@ test("a run's link is opened in a browser that has nothing, run again, and judge
   });
 
   await t.test("a model by file is asked for too, and another one is refused by its hash", async () => {
-    await fresh.evaluate(() => navigator.storage.getDirectory().then((root) => root.removeEntry("evaltab", { recursive: true })));
+    await forgetFiles(fresh);
     await fresh.reload();
     const panel = await openLink(fresh, encode(site.address, { ...withRows, model: { ...withRows.model, url: null } }));
     await again(panel);

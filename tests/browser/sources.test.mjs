@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { browser, needs, opened, path } from "./harness.mjs";
 import { staticSite } from "./site.mjs";
-import { again, chooseByAddress, decode, encode, history, linkOf, MODELS, modelReady, openLink, reproduced, ROWS, rowsFile, rowsOf, run, SITE, step, taskReady, TINY } from "./steps.mjs";
+import { again, chooseByAddress, decode, encode, forgetFiles, history, linkOf, MODELS, modelReady, openLink, reproduced, ROWS, rowsFile, rowsOf, run, SITE, step, taskReady, TINY } from "./steps.mjs";
 
 const PARTS = [1, 2, 3].map((i) => `tiny-llama-split-0000${i}-of-00003.gguf`);
 const sha256 = (bytes) => createHash("sha256").update(bytes);
@@ -229,7 +229,7 @@ test("rows come by address as JSONL, CSV, parquet and from a rows API, few-shot 
   await t.test("rows or shots that have changed at their address are found out", async () => {
     put("shots.jsonl", rowsOf(6, "slugs"));
     const panel = await openLink(fresh.page, links.shots);
-    await fresh.page.evaluate(() => navigator.storage.getDirectory().then((root) => root.removeEntry("evaltab", { recursive: true })));
+    await forgetFiles(fresh.page);
     await fresh.page.reload();
     await again(panel);
     await panel.getByRole("alert").getByText(/this is another file/).waitFor({ timeout: 60_000 });

@@ -81,3 +81,11 @@ export async function reproduced(page, link) {
   await again(panel);
   await panel.getByText(/^Reproduced bit for bit/).waitFor({ timeout: 120_000 });
 }
+
+/** Removes the files that the page keeps, as a person does who clears the site's data. The browser refuses while one is being written. */
+export async function forgetFiles(page) {
+  await page.waitForFunction(async () => {
+    const root = await navigator.storage.getDirectory();
+    return root.removeEntry("evaltab", { recursive: true }).then(() => true, (error) => error.name === "NotFoundError");
+  }, null, { polling: 100 });
+}
