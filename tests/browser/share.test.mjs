@@ -42,6 +42,8 @@ test("a run's link is opened in a browser that has nothing, run again, and judge
   });
 
   await page.getByLabel(/Let the rows travel along/).check();
+  // The link without them is gone, so that nobody copies it for the one with them.
+  await page.getByLabel("Link", { exact: true }).waitFor({ state: "detached" });
   const withRows = decode(await linkOf(page));
   assert.equal(withRows.data.rows, ROWS);
 

@@ -52,19 +52,32 @@ export function passengerBytes(): number | null {
   return state.isLive.value && task.kind === "ready" ? task.file.bytes.length + (task.fewshot?.bytes.length ?? 0) : null;
 }
 
+/** Takes the link away that is shown or being made: it says something else than what is chosen now. */
+export function forgetLink(): void {
+  state.link.value = { kind: "none" };
+}
+
 export async function makeLink(withRows: boolean): Promise<void> {
+  const making = { kind: "making" } as const;
+  state.link.value = making;
+  const link = await linkOfRun(withRows);
+  // Whatever came in between is newer than this one.
+  if (state.link.value === making) state.link.value = link;
+}
+
+async function linkOfRun(withRows: boolean): Promise<state.Link> {
   await hashed();
   // The hash reaches the analysis on its own way.
   if (state.run.value?.meta.model !== null) await until(() => state.run.value?.meta.model?.file.sha256 != null);
   const { value: task } = state.task;
   const files = withRows && task.kind === "ready" ? task : null;
   const [rows, fewshotRows] = [textOf(files?.file ?? null), textOf(files?.fewshot ?? null)];
-  for (const read of [rows, fewshotRows]) if (!read.ok) return void (state.link.value = { kind: "failed", error: read.error });
-  if (!rows.ok || !fewshotRows.ok) return;
+  if (!rows.ok) return { kind: "failed", error: rows.error };
+  if (!fewshotRows.ok) return { kind: "failed", error: fewshotRows.error };
   const made = await analysis.call.link(rows.value, fewshotRows.value, state.options.value);
-  if (!made.ok) state.link.value = { kind: "failed", error: made.error };
-  else if (made.value.kind === "file") state.link.value = made.value;
-  else state.link.value = { kind: "ready", href: location.href.replace(/#.*$/, "").replace(/[?&]embed=1/, "") + made.value.fragment };
+  if (!made.ok) return { kind: "failed", error: made.error };
+  if (made.value.kind === "file") return made.value;
+  return { kind: "ready", href: location.href.replace(/#.*$/, "").replace(/[?&]embed=1/, "") + made.value.fragment };
 }
 
 /** A file as text that has the file's bytes again when it is written. */

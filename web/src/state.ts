@@ -113,7 +113,8 @@ export const historyError = signal<EvalErrorLike | null>(null);
 export const cached = signal<CacheEntry[]>([]);
 export const storage = signal<StorageState | null>(null);
 
-export const link = signal<{ kind: "none" } | { kind: "ready"; href: string } | { kind: "file"; name: string; text: string } | { kind: "failed"; error: EvalErrorLike }>({ kind: "none" });
+export type Link = { kind: "none" } | { kind: "making" } | { kind: "ready"; href: string } | { kind: "file"; name: string; text: string } | { kind: "failed"; error: EvalErrorLike };
+export const link = signal<Link>({ kind: "none" });
 /** A run that came by a link and waits to be looked at or run again. */
 export const incoming = signal<RunLink | null>(null);
 /** Why a link or a run file was refused. */

@@ -1,7 +1,7 @@
 // Run links: one of this run, and one that somebody sent.
 
 import { useState } from "preact/hooks";
-import { closeIncoming, giveFile, makeLink, passengerBytes, rerun } from "../actions_link.ts";
+import { closeIncoming, forgetLink, giveFile, makeLink, passengerBytes, rerun } from "../actions_link.ts";
 import { saveFile } from "../actions.ts";
 import type { DataRef, FileRef, RunLink } from "../share/link.ts";
 import { partNames } from "../sources/source_file.ts";
@@ -20,13 +20,17 @@ export function ShareView() {
   const { value: run } = state.run;
   if (run === null || run.meta.model === null || !run.is_complete) return null;
   const nBytes = passengerBytes();
+  const chooseRows = (chosen: boolean): void => {
+    setWithRows(chosen);
+    forgetLink();
+  };
   return (
     <section class="report-section" aria-labelledby="report-link">
       <h2 id="report-link">{share.heading}</h2>
       <p class="hint">{share.intro}</p>
       {nBytes !== null && (
         <label class="check">
-          <input type="checkbox" checked={withRows} onChange={({ currentTarget }) => setWithRows(currentTarget.checked)} /> {share.rows(nBytes)}
+          <input type="checkbox" checked={withRows} onChange={({ currentTarget }) => chooseRows(currentTarget.checked)} /> {share.rows(nBytes)}
         </label>
       )}
       <div class="controls">
@@ -40,10 +44,11 @@ export function ShareView() {
 }
 
 function Made({ hasAddress }: { hasAddress: boolean }) {
-  const [isCopied, setIsCopied] = useState(false);
+  const [copied, setCopied] = useState<string | null>(null);
   const { value: link } = state.link;
   switch (link.kind) {
     case "none":
+    case "making":
       return null;
     case "failed":
       return <Problem error={link.error} />;
@@ -68,12 +73,12 @@ function Made({ hasAddress }: { hasAddress: boolean }) {
               type="button"
               onClick={async () => {
                 await navigator.clipboard.writeText(link.href);
-                setIsCopied(true);
+                setCopied(link.href);
               }}
             >
               {share.copy}
             </button>
-            <span role="status">{isCopied && share.copied}</span>
+            <span role="status">{copied === link.href && share.copied}</span>
           </div>
           <p class="hint">
             {share.size(link.href.length)} {!hasAddress && share.local}
