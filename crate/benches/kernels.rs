@@ -5,7 +5,7 @@
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion, Throughput};
 use evaltab::engine::bench::{peak, Product, PEAK_MACS};
 use evaltab::engine::kernels::kind::TensorKind;
-use evaltab::engine::kernels::math::{softmax, sum_exp};
+use evaltab::engine::kernels::math::{softmax_tile, sum_exp};
 use evaltab::spec::Precision;
 use std::hint::black_box;
 
@@ -34,12 +34,13 @@ fn functions(c: &mut Criterion) {
     let mut group = c.benchmark_group("function");
     group.throughput(Throughput::Elements(logits.len() as u64));
     group.bench_function("sum of exp", |b| b.iter(|| black_box(sum_exp(black_box(&logits), 10.0))));
-    let mut scores = logits[..512].to_vec();
-    group.throughput(Throughput::Elements(512));
+    let mut scores = logits[..4 * 512].to_vec();
+    let mut probabilities = vec![0f32; 4 * 512];
+    group.throughput(Throughput::Elements(4 * 512));
     group.bench_function("softmax", |b| {
         b.iter(|| {
-            scores.copy_from_slice(&logits[..512]);
-            softmax(black_box(&mut scores), 512);
+            scores.copy_from_slice(&logits[..4 * 512]);
+            softmax_tile(black_box(&mut scores), [512; 4], &mut probabilities);
         });
     });
     group.finish();

@@ -1,6 +1,6 @@
 //! The fast kernels against their plain twins, to the bit, and the unpackers against gguf-py.
 
-use evaltab::engine::kernels::gemm::{matmul, Into, Matrix};
+use evaltab::engine::kernels::gemm::{matmul, Into, Matrix, Output};
 use evaltab::engine::kernels::kind::TensorKind;
 use evaltab::engine::kernels::lanes::{self, plain, Float32, Int16, Int32};
 use evaltab::engine::kernels::pool::Pool;
@@ -105,7 +105,7 @@ proptest! {
         let is_int = w.is_int(precision);
         rows.fill(&pool, n_rows, n_in, Forms { int: is_int, float: !is_int }, |row, out| out.copy_from_slice(&x[row * n_in..][..n_in]));
         let mut out = vec![f32::NAN; n_rows * n_out];
-        matmul(&pool, &rows, &w, Into::Set, precision, &mut out);
+        matmul(&pool, &rows, [Output { w: &w, into: Into::Set, out: &mut out }], precision);
         for row in 0..n_rows {
             for column in 0..n_out {
                 let expected = twin::dot(&x[row * n_in..][..n_in], &w, column, precision);
@@ -141,12 +141,16 @@ proptest! {
                 v.store(&mut out);
                 all.extend(out.map(i32::from));
             }
+            let bytes = |at: usize| I::splat_pair(&b[at..]).dot(I::splat_pair(&[1, 0]));
+            I::Int32::narrow(bytes(1), bytes(6)).store(&mut out);
+            all.extend(out.map(i32::from));
             all
         }
         fn floats<F: Float32>(f: &[f32], g: &[f32]) -> Vec<u32> {
             let (x, y) = (F::load(f), F::load(g));
             let mut all = Vec::new();
-            for v in [x.add(y), x.sub(y), x.mul(y), x.div(y), x.max(y), x.min(y), x.abs(), F::splat(f[2]), y.as_int_bits().to_float(), F::Int32::splat(130).shl23().as_float_bits()] {
+            let columns = F::transpose([x, y, x.abs(), F::splat(f[1])]);
+            for v in columns.into_iter().chain([x.add(y), x.sub(y), x.mul(y), x.div(y), x.max(y), x.min(y), x.abs(), F::splat(f[2]), y.as_int_bits().to_float(), F::Int32::splat(130).shl23().as_float_bits()]) {
                 let mut out = [0f32; 4];
                 v.store(&mut out);
                 // Which NaN an operation gives is the one thing that IEEE leaves open; nothing reads its bits.
@@ -166,19 +170,52 @@ proptest! {
     }
 
     #[test]
-    fn softmax_sums_to_one_and_ignores_what_follows(seed: u64, n in 1usize..70, extra in 0usize..3) {
+    fn softmax_sums_to_one_ignores_what_follows_and_does_not_know_the_other_rows(seed: u64, n_valid in prop::array::uniform4(1usize..70), extra in 0usize..3) {
         let mut random = Random(seed);
-        let scores: Vec<f32> = (0..n).map(|_| random.float() * 10.0).collect();
-        let run = |padded: usize| {
-            let mut row = vec![f32::NAN; padded];
-            row[..n].copy_from_slice(&scores);
-            math::softmax(&mut row, n);
-            row
+        let rows = n_valid.map(|n| (0..n).map(|_| random.float() * 10.0).collect::<Vec<f32>>());
+        let run = |order: [usize; 4], padded: usize| -> Vec<Vec<f32>> {
+            let mut scores = vec![f32::NAN; 4 * padded];
+            for (out, i) in scores.chunks_exact_mut(padded).zip(order) {
+                out[..n_valid[i]].copy_from_slice(&rows[i]);
+            }
+            let mut probabilities = vec![f32::NAN; 4 * padded];
+            math::softmax_tile(&mut scores, order.map(|i| n_valid[i]), &mut probabilities);
+            (0..4).map(|r| probabilities.iter().skip(r).step_by(4).copied().collect()).collect()
         };
-        let (short, long) = (run(n.next_multiple_of(8)), run(n.next_multiple_of(8) + 8 * extra));
-        prop_assert_eq!(&short[..n], &long[..n]);
-        prop_assert!(long[n..].iter().all(|&p| p == 0.0));
-        let total: f64 = short.iter().map(|&p| f64::from(p)).sum();
-        prop_assert!((total - 1.0).abs() < 1e-5, "sums to {total}");
+        let longest = n_valid.into_iter().max().expect("four").next_multiple_of(8);
+        let (all, others) = (run([0, 1, 2, 3], longest), run([2, 2, 0, 2], longest + 8 * extra));
+        prop_assert_eq!(&all[0], &others[2][..longest]);
+        prop_assert_eq!(&all[2], &others[1][..longest]);
+        for ((p, scores), n) in all.iter().zip(&rows).zip(n_valid) {
+            prop_assert!(p[n..].iter().all(|&p| p == 0.0));
+            let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let exact: Vec<f64> = scores.iter().map(|&s| f64::from(s - max).exp()).collect();
+            let total: f64 = exact.iter().sum();
+            for (&p, e) in p.iter().zip(&exact) {
+                prop_assert!((f64::from(p) - e / total).abs() < 1e-6, "{p}, expected {}", e / total);
+            }
+        }
+    }
+
+    #[test]
+    fn matrices_that_share_their_rows_get_what_each_gets_alone(seed: u64, n_rows in 1usize..9, widths in prop::array::uniform3(1usize..50), threads in 1usize..4) {
+        let mut random = Random(seed);
+        let n_in = 64;
+        let matrices = widths.map(|n_out| Matrix::new(TensorKind::Q5_1, n_out, n_in, random.blocks(TensorKind::Q5_1, n_out * n_in / 32)).expect("the sizes fit"));
+        let x: Vec<f32> = (0..n_rows * n_in).map(|_| random.float()).collect();
+        let pool = Pool::new(threads);
+        let mut rows = Rows::default();
+        rows.fill(&pool, n_rows, n_in, Forms { int: true, float: false }, |row, out| out.copy_from_slice(&x[row * n_in..][..n_in]));
+        let mut together = widths.map(|n_out| vec![1f32; n_rows * n_out]);
+        let bias: Vec<f32> = (0..widths[1]).map(|i| i as f32).collect();
+        let intos = [Into::Set, Into::Biased(&bias), Into::Add];
+        let mut outs = together.iter_mut();
+        let outputs = [0, 1, 2].map(|i| Output { w: &matrices[i], into: intos[i], out: outs.next().expect("three") });
+        matmul(&pool, &rows, outputs, Precision::Default);
+        for (i, together) in together.iter().enumerate() {
+            let mut alone = vec![1f32; together.len()];
+            matmul(&pool, &rows, [Output { w: &matrices[i], into: intos[i], out: &mut alone }], Precision::Default);
+            prop_assert_eq!(&alone, together);
+        }
     }
 }

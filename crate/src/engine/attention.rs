@@ -5,10 +5,9 @@
 //! and weighted sum run in that order, in lanes and runs fixed by position, so what a node gets does not depend on which
 //! other sequences are in the tree or how the work was cut.
 
-use super::kernels::lanes::F32x4;
-use super::kernels::math::softmax;
+use super::kernels::math::softmax_tile;
 use super::kernels::pool::{Disjoint, Pool};
-use super::kernels::tile::{float_tile, COLS, ROWS};
+use super::kernels::tile::{float_sums, COLS, ROWS};
 use super::tree::Tree;
 
 /// Keys and values of one layer, `[slot][n_kv_heads · head_dim]` each.
@@ -132,26 +131,18 @@ pub fn attend(pool: &Pool, tree: &Tree, nodes: std::ops::Range<usize>, cache: &L
                 let padded = n_visible.next_multiple_of(COLS);
                 scores.resize(padded * ROWS, 0.0);
                 for block in 0..padded / COLS {
-                    let mut sums = [0f32; ROWS * COLS];
-                    float_tile::<F32x4>(&query, &packed.keys[block * COLS * d..][..COLS * d], &mut sums);
+                    let sums = float_sums(&query, &packed.keys[block * COLS * d..][..COLS * d]);
                     for (r, sums) in sums.chunks_exact(COLS).enumerate() {
                         scores[r * padded + block * COLS..][..COLS].copy_from_slice(sums);
                     }
                 }
                 weights.resize(padded * ROWS, 0.0);
-                for r in 0..ROWS {
-                    // Rows that no pair fills repeat the last one; they are not written out.
-                    let pair = (first + r).min(pairs.end - 1);
-                    let row = &mut scores[r * padded..][..padded];
-                    softmax(row, tree.position(node_of(pair)) + 1);
-                    for (out, &w) in weights.chunks_exact_mut(ROWS).zip(row.iter()) {
-                        out[r] = w;
-                    }
-                }
+                // Rows that no pair fills repeat the last one; they are not written out.
+                let n_valid = std::array::from_fn(|r| tree.position(node_of((first + r).min(pairs.end - 1))) + 1);
+                softmax_tile(&mut scores, n_valid, &mut weights);
                 for block in 0..d / COLS {
-                    let mut sums = [0f32; ROWS * COLS];
                     let values = &packed.values[block * packed.capacity * COLS..][..n_visible * COLS];
-                    float_tile::<F32x4>(&weights[..n_visible * ROWS], values, &mut sums);
+                    let sums = float_sums(&weights[..n_visible * ROWS], values);
                     for (pair, sums) in pairs.clone().zip(sums.chunks_exact(COLS)) {
                         let at = (node_of(pair) - nodes.start) * width + column_of(pair) + block * COLS;
                         // SAFETY: a (node, head) pair belongs to one task.

@@ -2,7 +2,7 @@
 //!
 //! A caller times a call; nothing here reads a clock.
 
-use super::kernels::gemm::{matmul, Into, Matrix};
+use super::kernels::gemm::{matmul, Into, Matrix, Output};
 use super::kernels::kind::TensorKind;
 use super::kernels::lanes::{I16x8, I32x4, Int16, Int32};
 use super::kernels::pool::Pool;
@@ -55,7 +55,7 @@ impl Product {
 
     /// Multiplies once.
     pub fn run(&mut self) -> f32 {
-        matmul(&self.pool, &self.rows, &self.matrix, Into::Set, self.precision, &mut self.out);
+        matmul(&self.pool, &self.rows, [Output { w: &self.matrix, into: Into::Set, out: &mut self.out }], self.precision);
         self.out[0]
     }
 }

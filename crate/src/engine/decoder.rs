@@ -6,7 +6,7 @@
 
 use super::attention::{attend, HeadShape, LayerCache};
 use super::head::{self, TokenScore};
-use super::kernels::gemm::{dequantize_row, matmul, Into, Matrix};
+use super::kernels::gemm::{dequantize_row, matmul, Into, Matrix, Output};
 use super::kernels::math::{rms_norm, silu_mul, RopeTable};
 use super::kernels::pool::{Disjoint, Pool};
 use super::kernels::rows::{Forms, Rows};
@@ -131,9 +131,9 @@ impl Decoder {
             b.packed.fill(pool, n, d_model, forms(precision, &[wq, wk, wv]), |row, out| {
                 rms_norm(&residual[row * d_model..][..d_model], &layer.attn_norm, c.rms_eps, out);
             });
-            for (w, bias, out) in [(wq, &layer.bq, &mut b.q), (wk, &layer.bk, &mut b.k), (wv, &layer.bv, &mut b.v)] {
-                matmul(pool, &b.packed, w, bias.as_ref().map_or(Into::Set, |bias| Into::Biased(bias)), precision, out);
-            }
+            let sides = [(wq, &layer.bq, &mut b.q), (wk, &layer.bk, &mut b.k), (wv, &layer.bv, &mut b.v)];
+            let sides = sides.map(|(w, bias, out)| Output { w, into: bias.as_ref().map_or(Into::Set, |bias| Into::Biased(bias)), out });
+            matmul(pool, &b.packed, sides, precision);
             let (q, k) = (Disjoint::new(&mut b.q), Disjoint::new(&mut b.k));
             pool.run(n, |row| {
                 let position = tree.position(nodes.start + row);
@@ -153,19 +153,19 @@ impl Decoder {
             attend(pool, tree, nodes.clone(), cache, shape, &b.q, &mut b.attended);
             let attended = &b.attended;
             b.packed.fill(pool, n, d_q, forms(precision, &[wo]), |row, out| out.copy_from_slice(&attended[row * d_q..][..d_q]));
-            matmul(pool, &b.packed, wo, Into::Add, precision, &mut b.residual);
+            matmul(pool, &b.packed, [Output { w: wo, into: Into::Add, out: &mut b.residual }], precision);
             let residual = &b.residual;
             b.packed.fill(pool, n, d_model, forms(precision, &[w_gate, w_up]), |row, out| {
                 rms_norm(&residual[row * d_model..][..d_model], &layer.ffn_norm, c.rms_eps, out);
             });
-            matmul(pool, &b.packed, w_gate, Into::Set, precision, &mut b.gate);
-            matmul(pool, &b.packed, w_up, Into::Set, precision, &mut b.up);
+            let gated = [(w_gate, &mut b.gate), (w_up, &mut b.up)].map(|(w, out)| Output { w, into: Into::Set, out });
+            matmul(pool, &b.packed, gated, precision);
             let (gate, up) = (&b.gate, &b.up);
             b.packed.fill(pool, n, c.d_ff, forms(precision, &[w_down]), |row, out| {
                 out.copy_from_slice(&gate[row * c.d_ff..][..c.d_ff]);
                 silu_mul(out, &up[row * c.d_ff..][..c.d_ff]);
             });
-            matmul(pool, &b.packed, w_down, Into::Add, precision, &mut b.residual);
+            matmul(pool, &b.packed, [Output { w: w_down, into: Into::Add, out: &mut b.residual }], precision);
         }
     }
 
@@ -226,7 +226,8 @@ impl Decoder {
             let end = tokens.len().min(start + STRETCH_NODES);
             self.forward(&tree, start..end, precision);
             self.pack_head(&(0..end - start).collect::<Vec<_>>(), precision)?;
-            matmul(&self.pool, &self.buffers.packed, self.weights.output(), Into::Set, precision, &mut all[start * n_vocab..end * n_vocab]);
+            let logits = Output { w: self.weights.output(), into: Into::Set, out: &mut all[start * n_vocab..end * n_vocab] };
+            matmul(&self.pool, &self.buffers.packed, [logits], precision);
             start = end;
         }
         Ok(all)

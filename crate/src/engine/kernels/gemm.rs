@@ -4,10 +4,10 @@
 //! Work is shared out over columns; a panel is unpacked by whoever computes it, so a matrix is never held twice.
 
 use super::kind::TensorKind;
-use super::lanes::{F32x4, I16x8, Int16};
+use super::lanes::{I16x8, Int16};
 use super::pool::{Disjoint, Pool};
 use super::rows::{Outlier, Rows};
-use super::tile::{float_tile, int_tile, IntPanel, IntRows, COLS, ROWS};
+use super::tile::{float_sums, int_sums, IntPanel, COLS, ROWS};
 use super::unpack::{widen, with_format, Unpack};
 use crate::spec::Precision;
 
@@ -51,7 +51,7 @@ impl Matrix {
 }
 
 /// Columns that one task computes: small enough to share out evenly, large enough that taking a task costs nothing.
-const TASK_COLS: usize = 4 * COLS;
+const TASK_COLS: usize = 2 * COLS;
 
 /// What becomes of a product.
 #[derive(Clone, Copy)]
@@ -64,20 +64,35 @@ pub enum Into<'a> {
     Add,
 }
 
-/// `out[r][c] ← Σ_k rows[r][k] · w[c][k]`, `out` being `n_rows × n_out`; `into` says how it arrives.
+/// One matrix that rows are multiplied with, and where the products go.
+pub struct Output<'a> {
+    /// The weights.
+    pub w: &'a Matrix,
+    /// How the products arrive.
+    pub into: Into<'a>,
+    /// `n_rows × n_out` floats.
+    pub out: &'a mut [f32],
+}
+
+/// `out[r][c] ← Σ_k rows[r][k] · w[c][k]` for each of `outputs`; their columns are shared out together, so that threads meet
+/// once and not after every matrix.
 ///
 /// # Panics
 /// If the lengths do not fit one another, or `rows` was not filled in the form that `w.is_int(precision)` asks for.
-pub fn matmul(pool: &Pool, rows: &Rows, w: &Matrix, into: Into<'_>, precision: Precision, out: &mut [f32]) {
-    assert_eq!(rows.k(), w.n_in);
-    assert_eq!(out.len(), rows.n_rows() * w.n_out);
-    let n_out = w.n_out;
-    let out = Disjoint::new(out);
-    pool.run(n_out.div_ceil(TASK_COLS), |task| {
-        let columns = task * TASK_COLS..(task * TASK_COLS + TASK_COLS).min(n_out);
-        matmul_columns(rows, w, precision, columns, |row, column, sums| {
-            // SAFETY: every (row, column range) is written by one task only.
-            let out = unsafe { out.slice(row * n_out + column, sums.len()) };
+pub fn matmul<const N: usize>(pool: &Pool, rows: &Rows, outputs: [Output<'_>; N], precision: Precision) {
+    let outputs = outputs.map(|Output { w, into, out }| {
+        assert_eq!(rows.k(), w.n_in);
+        assert_eq!(out.len(), rows.n_rows() * w.n_out);
+        (w, into, Disjoint::new(out))
+    });
+    let tasks: Vec<(usize, usize)> =
+        outputs.iter().enumerate().flat_map(|(i, (w, ..))| (0..w.n_out).step_by(TASK_COLS).map(move |first| (i, first))).collect();
+    pool.run(tasks.len(), |task| {
+        let (i, first) = tasks[task];
+        let (w, into, out) = &outputs[i];
+        matmul_columns(rows, w, precision, first..(first + TASK_COLS).min(w.n_out), |row, column, sums| {
+            // SAFETY: every (row, column range) of an output is written by one task only.
+            let out = unsafe { out.slice(row * w.n_out + column, sums.len()) };
             match into {
                 Into::Set => out.copy_from_slice(sums),
                 Into::Biased(bias) => out.iter_mut().zip(sums).zip(&bias[column..]).for_each(|((o, s), b)| *o = s + b),
@@ -125,14 +140,6 @@ fn int_columns<F: Unpack>(rows: &Rows, w: &Matrix, columns: std::ops::Range<usiz
     }
 }
 
-/// One tile from zero. A function of its own for the sake of browsers' compilers, which allot registers per function.
-#[inline(never)]
-fn int_sums(rows: IntRows, panel: IntPanel, pairs: usize) -> [f32; ROWS * COLS] {
-    let mut sums = [0f32; ROWS * COLS];
-    int_tile::<I16x8>(rows, panel, pairs, &mut sums);
-    sums
-}
-
 /// Adds what the tile's outliers contribute: value · (scale · weight + min), each in float32.
 fn add_outliers(outliers: &[Outlier], panel: IntPanel, run: usize, sums: &mut [f32; ROWS * COLS]) {
     for o in outliers {
@@ -145,14 +152,6 @@ fn add_outliers(outliers: &[Outlier], panel: IntPanel, run: usize, sums: &mut [f
             out[c] += o.value * weight;
         }
     }
-}
-
-/// As [`int_sums`], for floats.
-#[inline(never)]
-fn float_sums(rows: &[f32], panel: &[f32]) -> [f32; ROWS * COLS] {
-    let mut sums = [0f32; ROWS * COLS];
-    float_tile::<F32x4>(rows, panel, &mut sums);
-    sums
 }
 
 /// Writes four matrix rows to the first or second `half` of a panel's columns (layout in `tile`).

@@ -54,6 +54,8 @@ pub trait Int32: Copy {
     fn sub(self, other: Self) -> Self;
     /// Each lane shifted left by 23 bits: an integer moved to a float's exponent.
     fn shl23(self) -> Self;
+    /// Eight of them as 16-bit integers, in which they fit.
+    fn narrow(low: Self, high: Self) -> Self::Int16;
     /// Nearest float, ties to even.
     fn to_float(self) -> Self::Float;
     /// The same bits as floats.
@@ -88,6 +90,8 @@ pub trait Float32: Copy {
     fn abs(self) -> Self;
     /// The same bits as integers.
     fn as_int_bits(self) -> Self::Int32;
+    /// Rows of a square → its columns.
+    fn transpose(rows: [Self; 4]) -> [Self; 4];
     /// The four lanes.
     fn to_array(self) -> [f32; 4];
     /// `(l0 + l1) + (l2 + l3)`.

@@ -54,28 +54,49 @@ pub fn silu_mul(gate: &mut [f32], up: &[f32]) {
     }
 }
 
-/// Turns `scores` into probabilities in place; what follows `n_valid` becomes 0. `scores.len()` is a multiple of four.
+/// Softmax of four rows of scores, `[row][n]`, into `[n][row]`, the layout in which probabilities are multiplied with values.
 ///
-/// Lane `i` sums the positions that are `i` modulo four, in order, whatever the length of the buffer.
-pub fn softmax(scores: &mut [f32], n_valid: usize) {
-    let max = scores[..n_valid].iter().fold(f32::NEG_INFINITY, |m, &s| if m < s { s } else { m });
-    let end = n_valid.div_ceil(4) * 4;
-    scores[n_valid..].fill(f32::NEG_INFINITY);
-    let mut total = F32x4::splat(0.0);
-    for (block, s) in scores[..end].chunks_exact_mut(4).enumerate() {
-        exp4(F32x4::load(s).sub(F32x4::splat(max))).store(s);
-        for (i, s) in s.iter_mut().enumerate() {
-            if block * 4 + i >= n_valid {
-                *s = 0.0;
-            }
+/// Of row `r` the first `n_valid[r]` scores count, at least one; what follows gets probability 0. `n` is a multiple of four.
+/// `scores` is overwritten.
+pub fn softmax_tile(scores: &mut [f32], n_valid: [usize; 4], probabilities: &mut [f32]) {
+    let n = scores.len() / 4;
+    let mut inverses = [F32x4::splat(0.0); 4];
+    for ((row, n_valid), inverse) in scores.chunks_exact_mut(n).zip(n_valid).zip(&mut inverses) {
+        *inverse = F32x4::splat(1.0 / exponentials(row, n_valid));
+    }
+    let rows: [&[f32]; 4] = std::array::from_fn(|r| &scores[r * n..][..n]);
+    for (i, out) in probabilities.chunks_exact_mut(16).enumerate() {
+        let columns = F32x4::transpose(std::array::from_fn(|r| F32x4::load(&rows[r][4 * i..]).mul(inverses[r])));
+        for (column, out) in columns.into_iter().zip(out.chunks_exact_mut(4)) {
+            column.store(out);
         }
-        total = total.add(F32x4::load(s));
     }
-    scores[end..].fill(0.0);
-    let inverse = F32x4::splat(1.0 / total.sum());
-    for s in scores[..end].chunks_exact_mut(4) {
-        F32x4::load(s).mul(inverse).store(s);
+}
+
+/// `s ← e^(s − max)` for the first `n_valid` scores, 0 for the rest; returns the sum.
+///
+/// Lane `i` sums the positions that are `i` modulo four, in order, whatever the length of the row.
+#[inline(never)]
+fn exponentials(scores: &mut [f32], n_valid: usize) -> f32 {
+    let whole = n_valid / 4 * 4;
+    let maxima = scores[..whole].chunks_exact(4).fold(F32x4::splat(f32::NEG_INFINITY), |m, s| m.max(F32x4::load(s)));
+    let last = scores[whole..n_valid].iter().copied();
+    let max = maxima.to_array().into_iter().chain(last).fold(f32::NEG_INFINITY, |m, s| if m < s { s } else { m });
+    let max = F32x4::splat(max);
+    let mut total = F32x4::splat(0.0);
+    for s in scores[..whole].chunks_exact_mut(4) {
+        let e = exp4(F32x4::load(s).sub(max));
+        e.store(s);
+        total = total.add(e);
     }
+    if whole < n_valid {
+        let block = &mut scores[whole..whole + 4];
+        exp4(F32x4::load(block).sub(max)).store(block);
+        block[n_valid - whole..].fill(0.0);
+        total = total.add(F32x4::load(block));
+    }
+    scores[n_valid.next_multiple_of(4)..].fill(0.0);
+    total.sum()
 }
 
 /// Σ e^(x − max) over a stretch of logits, in float64: runs of 256 are summed in lanes, then the runs in order.

@@ -5,7 +5,7 @@
 //! One value that stands out from its neighbours would cost them their precision (language models have such channels): it is
 //! taken out and multiplied as a float ([`Outlier`]). Rows that fill up the last tile are zero.
 
-use super::lanes::{F32x4, Float32, Int32};
+use super::lanes::{F32x4, Float32, I16x8, I32x4, Int16, Int32};
 use super::pool::{Disjoint, Pool};
 use super::tile::{IntRows, ROWS};
 
@@ -89,6 +89,7 @@ impl Rows {
             let mut buffer = vec![0f32; k];
             let n_int = if forms.int { ROWS * k } else { 0 };
             let n_float = if forms.float { ROWS * k } else { 0 };
+            let mut quantised = vec![0i16; n_int];
             // SAFETY: each tile has ranges of its own in every buffer.
             let (values, floats) = unsafe { (values.slice(tile * n_int, n_int), floats.slice(tile * n_float, n_float)) };
             let grains = [(0, RUN), (1, RUN / 2)];
@@ -112,9 +113,10 @@ impl Rows {
                     }
                 }
                 if let [outliers] = outliers {
-                    quantise(&mut buffer, r, values, [s32, m32], [s16, m16], outliers);
+                    quantise(&mut buffer, r, &mut quantised[r * k..][..k], [s32, m32], [s16, m16], outliers);
                 }
             }
+            interleave(&quantised, values);
         });
     }
 
@@ -156,11 +158,11 @@ fn two_largest(run: &[f32]) -> (f32, f32) {
     candidates.fold((0f32, 0f32), |(a, b), v| if v > a { (v, a) } else { (a, b.max(v)) })
 }
 
-/// Quantises one row into place `r` of a tile; outliers are set to zero in `row`. `per_32` and `per_16` are scales and sums.
+/// Quantises row `r` of a tile; outliers are set to zero in `row`. `per_32` and `per_16` are the tile's scales and sums.
 fn quantise(row: &mut [f32], r: usize, values: &mut [i16], per_32: [&mut [f32]; 2], per_16: [&mut [f32]; 2], outliers: &mut Vec<Outlier>) {
     // Adding 1.5·2^23 rounds to an integer, ties to even, and leaves it in the low bits.
     const MAGIC: f32 = 12_582_912.0;
-    for (run, (x, out)) in row.chunks_exact_mut(RUN).zip(values.chunks_exact_mut(RUN * ROWS)).enumerate() {
+    for (run, (x, out)) in row.chunks_exact_mut(RUN).zip(values.chunks_exact_mut(RUN)).enumerate() {
         let (mut largest, second) = two_largest(x);
         if largest > OUTLIER_RATIO * second {
             if let Some(i) = x.iter().position(|v| v.abs() == largest) {
@@ -171,22 +173,35 @@ fn quantise(row: &mut [f32], r: usize, values: &mut [i16], per_32: [&mut [f32]; 
         }
         let scale = largest / 32767.0;
         // Below the smallest normal the quotient would overflow; such a run counts as zero.
-        let inverse = if largest > f32::MIN_POSITIVE { 32767.0 / largest } else { 0.0 };
+        let inverse = F32x4::splat(if largest > f32::MIN_POSITIVE { 32767.0 / largest } else { 0.0 });
+        let magic = F32x4::splat(MAGIC);
+        let round = |v: &[f32]| F32x4::load(v).mul(inverse).add(magic).as_int_bits().sub(magic.as_int_bits());
         let mut halves = [0i32; 2];
-        for (i, (v, out)) in x.chunks_exact(4).zip(out.chunks_exact_mut(4 * ROWS)).enumerate() {
-            let rounded = F32x4::load(v).mul(F32x4::splat(inverse)).add(F32x4::splat(MAGIC));
-            let q = rounded.as_int_bits().sub(F32x4::splat(MAGIC).as_int_bits()).to_array();
-            out[2 * r] = q[0] as i16;
-            out[2 * r + 1] = q[1] as i16;
-            out[2 * ROWS + 2 * r] = q[2] as i16;
-            out[2 * ROWS + 2 * r + 1] = q[3] as i16;
-            halves[i / 4] += q.iter().sum::<i32>();
+        for (half, (x, out)) in halves.iter_mut().zip(x.chunks_exact(RUN / 2).zip(out.chunks_exact_mut(RUN / 2))) {
+            let mut sums = I32x4::splat(0);
+            for (x, out) in x.chunks_exact(8).zip(out.chunks_exact_mut(8)) {
+                let (low, high) = (round(&x[..4]), round(&x[4..]));
+                I32x4::narrow(low, high).store(out);
+                sums = sums.add(low).add(high);
+            }
+            *half = sums.to_array().iter().sum();
         }
         per_32[0][run * ROWS + r] = scale;
         per_32[1][run * ROWS + r] = scale * (halves[0] + halves[1]) as f32;
         for (half, &sum) in halves.iter().enumerate() {
             per_16[0][(2 * run + half) * ROWS + r] = scale;
             per_16[1][(2 * run + half) * ROWS + r] = scale * sum as f32;
+        }
+    }
+}
+
+/// Four quantised rows, `[row][k]`, to the layout of the integer tile, `[pair][row][2]`.
+fn interleave(rows: &[i16], tile: &mut [i16]) {
+    let k = rows.len() / ROWS;
+    for (i, out) in tile.chunks_exact_mut(8 * ROWS).enumerate() {
+        let pairs = I16x8::transpose_pairs(std::array::from_fn(|r| I16x8::load(&rows[r * k + 8 * i..][..8])));
+        for (pair, out) in pairs.into_iter().zip(out.chunks_exact_mut(2 * ROWS)) {
+            pair.store(out);
         }
     }
 }

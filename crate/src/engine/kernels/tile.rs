@@ -11,7 +11,7 @@
 //!
 //! The order of every float addition is fixed by the position in `k`: a result does not depend on the tile it was in.
 
-use super::lanes::{Float32, Int16, Int32};
+use super::lanes::{F32x4, Float32, I16x8, Int16, Int32};
 
 /// Rows of a tile.
 pub const ROWS: usize = 4;
@@ -120,3 +120,19 @@ pub fn float_tile<F: Float32>(rows: &[f32], panel: &[f32], out: &mut [f32; ROWS 
 
 /// Length in `k` of a run of [`float_tile`]: long enough that writing the tile costs little, short enough to bound the error.
 pub const FLOAT_RUN: usize = 64;
+
+/// One integer tile from zero. A function of its own for the sake of browsers' compilers, which allot registers per function.
+#[inline(never)]
+pub fn int_sums(rows: IntRows, panel: IntPanel, pairs: usize) -> [f32; ROWS * COLS] {
+    let mut sums = [0f32; ROWS * COLS];
+    int_tile::<I16x8>(rows, panel, pairs, &mut sums);
+    sums
+}
+
+/// As [`int_sums`], for floats.
+#[inline(never)]
+pub fn float_sums(rows: &[f32], panel: &[f32]) -> [f32; ROWS * COLS] {
+    let mut sums = [0f32; ROWS * COLS];
+    float_tile::<F32x4>(rows, panel, &mut sums);
+    sums
+}

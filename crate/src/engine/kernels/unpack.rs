@@ -59,14 +59,27 @@ fn nibbles(qs: &[u8], values: &mut [i16], offset: i16) {
     }
 }
 
+/// Eight bits → eight bytes, 16 where the bit is set, the lowest bit first.
+const FIFTH_BITS: [[u8; 8]; 256] = {
+    let mut table = [[0u8; 8]; 256];
+    let mut i = 0;
+    while i < 8 * 256 {
+        table[i / 8][i % 8] = (i / 8 >> (i % 8) & 1) as u8 * 16;
+        i += 1;
+    }
+    table
+};
+
 /// As [`nibbles`] with a fifth bit for each value from four bytes of `bits`, the first value's bit lowest.
 #[inline(always)]
 fn nibbles_and_bit(qs: &[u8], bits: &[u8], values: &mut [i16], offset: i16) {
-    // A mask per value and a comparison instead of a shift per value, which baseline SIMD does not have.
-    const MASKS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
-    let spread = |at: usize| -> [u8; 16] { std::array::from_fn(|i| bits[at + i / 8]) };
-    let fifth = |spread: [u8; 16]| -> [u8; 16] { std::array::from_fn(|i| if spread[i] & MASKS[i] != 0 { 16 } else { 0 }) };
-    let (low_bits, high_bits) = (fifth(spread(0)), fifth(spread(2)));
+    let fifth = |at: usize| -> [u8; 16] {
+        let mut sixteen = [0u8; 16];
+        sixteen[..8].copy_from_slice(&FIFTH_BITS[usize::from(bits[at])]);
+        sixteen[8..].copy_from_slice(&FIFTH_BITS[usize::from(bits[at + 1])]);
+        sixteen
+    };
+    let (low_bits, high_bits) = (fifth(0), fifth(2));
     let (low, high) = values.split_at_mut(16);
     for i in 0..16 {
         low[i] = i16::from(qs[i] & 15 | low_bits[i]) - offset;

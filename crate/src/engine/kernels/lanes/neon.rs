@@ -13,6 +13,18 @@ pub struct I32x4(int32x4_t);
 #[derive(Clone, Copy)]
 pub struct F32x4(float32x4_t);
 
+/// Four vectors of four 32-bit lanes, rows → columns.
+#[inline(always)]
+fn transpose([a, b, c, d]: [int32x4_t; 4]) -> [int32x4_t; 4] {
+    // SAFETY: NEON is part of the target.
+    unsafe {
+        let wide = |v| vreinterpretq_s64_s32(v);
+        let (ab0, ab1) = (wide(vzip1q_s32(a, b)), wide(vzip2q_s32(a, b)));
+        let (cd0, cd1) = (wide(vzip1q_s32(c, d)), wide(vzip2q_s32(c, d)));
+        [vzip1q_s64(ab0, cd0), vzip2q_s64(ab0, cd0), vzip1q_s64(ab1, cd1), vzip2q_s64(ab1, cd1)].map(|v| vreinterpretq_s32_s64(v))
+    }
+}
+
 impl Int16 for I16x8 {
     type Int32 = I32x4;
     type Float = F32x4;
@@ -46,13 +58,7 @@ impl Int16 for I16x8 {
     #[inline(always)]
     fn transpose_pairs(rows: [Self; 4]) -> [Self; 4] {
         // SAFETY: NEON is part of the target.
-        unsafe {
-            let [a, b, c, d] = rows.map(|r| vreinterpretq_s32_s16(r.0));
-            let wide = |v| vreinterpretq_s64_s32(v);
-            let (ab0, ab1) = (wide(vzip1q_s32(a, b)), wide(vzip2q_s32(a, b)));
-            let (cd0, cd1) = (wide(vzip1q_s32(c, d)), wide(vzip2q_s32(c, d)));
-            [vzip1q_s64(ab0, cd0), vzip2q_s64(ab0, cd0), vzip1q_s64(ab1, cd1), vzip2q_s64(ab1, cd1)].map(|v| Self(vreinterpretq_s16_s64(v)))
-        }
+        transpose(rows.map(|r| unsafe { vreinterpretq_s32_s16(r.0) })).map(|c| Self(unsafe { vreinterpretq_s16_s32(c) }))
     }
 }
 
@@ -78,6 +84,11 @@ impl Int32 for I32x4 {
     fn shl23(self) -> Self {
         // SAFETY: NEON is part of the target.
         Self(unsafe { vshlq_n_s32::<23>(self.0) })
+    }
+    #[inline(always)]
+    fn narrow(low: Self, high: Self) -> I16x8 {
+        // SAFETY: NEON is part of the target.
+        I16x8(unsafe { vcombine_s16(vmovn_s32(low.0), vmovn_s32(high.0)) })
     }
     #[inline(always)]
     fn to_float(self) -> F32x4 {
@@ -154,6 +165,11 @@ impl Float32 for F32x4 {
     fn as_int_bits(self) -> I32x4 {
         // SAFETY: NEON is part of the target.
         I32x4(unsafe { vreinterpretq_s32_f32(self.0) })
+    }
+    #[inline(always)]
+    fn transpose(rows: [Self; 4]) -> [Self; 4] {
+        // SAFETY: NEON is part of the target.
+        transpose(rows.map(|r| unsafe { vreinterpretq_s32_f32(r.0) })).map(|c| Self(unsafe { vreinterpretq_f32_s32(c) }))
     }
     #[inline(always)]
     fn to_array(self) -> [f32; 4] {

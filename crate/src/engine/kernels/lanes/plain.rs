@@ -58,6 +58,10 @@ impl Int32 for I32x4 {
         Self(self.0.map(|v| v << 23))
     }
     #[inline(always)]
+    fn narrow(low: Self, high: Self) -> I16x8 {
+        I16x8(std::array::from_fn(|i| if i < 4 { low.0[i] as i16 } else { high.0[i - 4] as i16 }))
+    }
+    #[inline(always)]
     fn to_float(self) -> F32x4 {
         F32x4(self.0.map(|v| v as f32))
     }
@@ -116,6 +120,10 @@ impl Float32 for F32x4 {
     #[inline(always)]
     fn as_int_bits(self) -> I32x4 {
         I32x4(self.0.map(|v| v.to_bits() as i32))
+    }
+    #[inline(always)]
+    fn transpose(rows: [Self; 4]) -> [Self; 4] {
+        std::array::from_fn(|column| Self(std::array::from_fn(|row| rows[row].0[column])))
     }
     #[inline(always)]
     fn to_array(self) -> [f32; 4] {

@@ -13,6 +13,17 @@ pub struct I32x4(__m128i);
 #[derive(Clone, Copy)]
 pub struct F32x4(__m128);
 
+/// Four vectors of four 32-bit lanes, rows → columns.
+#[inline(always)]
+fn transpose([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
+    // SAFETY: SSE2 is part of the target.
+    unsafe {
+        let (ab0, ab1) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
+        let (cd0, cd1) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
+        [_mm_unpacklo_epi64(ab0, cd0), _mm_unpackhi_epi64(ab0, cd0), _mm_unpacklo_epi64(ab1, cd1), _mm_unpackhi_epi64(ab1, cd1)]
+    }
+}
+
 impl Int16 for I16x8 {
     type Int32 = I32x4;
     type Float = F32x4;
@@ -41,18 +52,7 @@ impl Int16 for I16x8 {
     }
     #[inline(always)]
     fn transpose_pairs(rows: [Self; 4]) -> [Self; 4] {
-        let [a, b, c, d] = rows.map(|r| r.0);
-        // SAFETY: SSE2 is part of the target.
-        unsafe {
-            let (ab0, ab1) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
-            let (cd0, cd1) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
-            [
-                Self(_mm_unpacklo_epi64(ab0, cd0)),
-                Self(_mm_unpackhi_epi64(ab0, cd0)),
-                Self(_mm_unpacklo_epi64(ab1, cd1)),
-                Self(_mm_unpackhi_epi64(ab1, cd1)),
-            ]
-        }
+        transpose(rows.map(|r| r.0)).map(Self)
     }
 }
 
@@ -78,6 +78,11 @@ impl Int32 for I32x4 {
     fn shl23(self) -> Self {
         // SAFETY: SSE2 is part of the target.
         Self(unsafe { _mm_slli_epi32::<23>(self.0) })
+    }
+    #[inline(always)]
+    fn narrow(low: Self, high: Self) -> I16x8 {
+        // SAFETY: SSE2 is part of the target.
+        I16x8(unsafe { _mm_packs_epi32(low.0, high.0) })
     }
     #[inline(always)]
     fn to_float(self) -> F32x4 {
@@ -156,6 +161,11 @@ impl Float32 for F32x4 {
     fn as_int_bits(self) -> I32x4 {
         // SAFETY: SSE2 is part of the target.
         I32x4(unsafe { _mm_castps_si128(self.0) })
+    }
+    #[inline(always)]
+    fn transpose(rows: [Self; 4]) -> [Self; 4] {
+        // SAFETY: SSE2 is part of the target.
+        transpose(rows.map(|r| unsafe { _mm_castps_si128(r.0) })).map(|c| Self(unsafe { _mm_castsi128_ps(c) }))
     }
     #[inline(always)]
     fn to_array(self) -> [f32; 4] {

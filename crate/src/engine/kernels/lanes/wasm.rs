@@ -13,6 +13,14 @@ pub struct I32x4(v128);
 #[derive(Clone, Copy)]
 pub struct F32x4(v128);
 
+/// Four vectors of four 32-bit lanes, rows → columns.
+#[inline(always)]
+fn transpose([a, b, c, d]: [v128; 4]) -> [v128; 4] {
+    let (ab0, ab1) = (i32x4_shuffle::<0, 4, 1, 5>(a, b), i32x4_shuffle::<2, 6, 3, 7>(a, b));
+    let (cd0, cd1) = (i32x4_shuffle::<0, 4, 1, 5>(c, d), i32x4_shuffle::<2, 6, 3, 7>(c, d));
+    [i64x2_shuffle::<0, 2>(ab0, cd0), i64x2_shuffle::<1, 3>(ab0, cd0), i64x2_shuffle::<0, 2>(ab1, cd1), i64x2_shuffle::<1, 3>(ab1, cd1)]
+}
+
 impl Int16 for I16x8 {
     type Int32 = I32x4;
     type Float = F32x4;
@@ -40,15 +48,7 @@ impl Int16 for I16x8 {
     }
     #[inline(always)]
     fn transpose_pairs(rows: [Self; 4]) -> [Self; 4] {
-        let [a, b, c, d] = rows.map(|r| r.0);
-        let (ab0, ab1) = (i32x4_shuffle::<0, 4, 1, 5>(a, b), i32x4_shuffle::<2, 6, 3, 7>(a, b));
-        let (cd0, cd1) = (i32x4_shuffle::<0, 4, 1, 5>(c, d), i32x4_shuffle::<2, 6, 3, 7>(c, d));
-        [
-            Self(i64x2_shuffle::<0, 2>(ab0, cd0)),
-            Self(i64x2_shuffle::<1, 3>(ab0, cd0)),
-            Self(i64x2_shuffle::<0, 2>(ab1, cd1)),
-            Self(i64x2_shuffle::<1, 3>(ab1, cd1)),
-        ]
+        transpose(rows.map(|r| r.0)).map(Self)
     }
 }
 
@@ -70,6 +70,10 @@ impl Int32 for I32x4 {
     #[inline(always)]
     fn shl23(self) -> Self {
         Self(i32x4_shl(self.0, 23))
+    }
+    #[inline(always)]
+    fn narrow(low: Self, high: Self) -> I16x8 {
+        I16x8(i16x8_narrow_i32x4(low.0, high.0))
     }
     #[inline(always)]
     fn to_float(self) -> F32x4 {
@@ -134,6 +138,10 @@ impl Float32 for F32x4 {
     #[inline(always)]
     fn as_int_bits(self) -> I32x4 {
         I32x4(self.0)
+    }
+    #[inline(always)]
+    fn transpose(rows: [Self; 4]) -> [Self; 4] {
+        transpose(rows.map(|r| r.0)).map(Self)
     }
     #[inline(always)]
     fn to_array(self) -> [f32; 4] {
