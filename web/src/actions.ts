@@ -125,8 +125,7 @@ async function replacement(): Promise<Result<unknown, EvalErrorLike>> {
   const { value: model } = state.model;
   const { value: task } = state.task;
   if (model.kind === "ready") {
-    const blobs = await Promise.all(partsOf(model.file).map((part) => part.blob()));
-    const loaded = await call.loadModel(blobs, model.file.name, state.spec.value.engine);
+    const { loaded } = await giveModel(call, model.file);
     if (!loaded.ok) return loaded;
   }
   if (task.kind !== "ready") return { ok: true, value: null };
@@ -284,8 +283,7 @@ export async function loadModel(file: SourceFile): Promise<boolean> {
   state.whyMemory.value = null;
   state.isLive.value = false;
   const { call } = await livingEngine();
-  const blobs = await Promise.all(partsOf(file).map((part) => part.blob()));
-  const loaded = await call.loadModel(blobs, file.name, state.spec.value.engine);
+  const { blobs, loaded } = await giveModel(call, file);
   if (choice !== modelChoice) return false;
   if (!loaded.ok) {
     failModel(file.name, loaded.error);
@@ -296,6 +294,11 @@ export async function loadModel(file: SourceFile): Promise<boolean> {
   if (file.sha256 === null) hashing = hashModel(blobs, choice);
   void refreshTask();
   return true;
+}
+
+async function giveModel(call: WorkerHandle<EngineCalls>["call"], file: SourceFile) {
+  const blobs = await Promise.all(partsOf(file).map((part) => part.blob()));
+  return { blobs, loaded: await call.loadModel(blobs, file.name, state.spec.value.engine) };
 }
 
 /** Beside everything else; the run's provenance gets it when it is there. */
@@ -352,11 +355,19 @@ async function giveIncludes(): Promise<void> {
 }
 
 export async function chooseTaskUrl(address: string): Promise<void> {
+  const rows = await rowsAt(address);
+  if (rows !== null) await readTask(address, rows.read, rows.url);
+}
+
+/** How the rows at an address are read, and the address as a link names it; null where it is none, which the page says. */
+async function rowsAt(address: string): Promise<{ read: ReadRows; url: string } | null> {
   const url = absolute(address);
-  if (url === null) return failTask(address, problem(text.errors.notAnAddress, address));
-  const pinned = await pinHubUrl(url);
-  if (!pinned.ok) return failTask(address, pinned.error);
-  await readTask(address, async (options) => rowsFromUrl(pinned.value, { cache: await cache, ...options }), portable(pinned.value.url));
+  const pinned = url === null ? { ok: false as const, error: problem(text.errors.notAnAddress, address) } : await pinHubUrl(url);
+  if (!pinned.ok) {
+    failTask(address, pinned.error);
+    return null;
+  }
+  return { read: async (options) => rowsFromUrl(pinned.value, { cache: await cache, ...options }), url: portable(pinned.value.url) };
 }
 
 /** The task that was there stays where there was one: only its reading stops. */
@@ -365,11 +376,8 @@ export const stopReading = (): void => reading?.abort();
 export const chooseFewshotFile = (file: File): Promise<void> => readFewshot(file.name, () => rowsOf(fromFile(file)), null);
 
 export async function chooseFewshotUrl(address: string): Promise<void> {
-  const url = absolute(address);
-  if (url === null) return failTask(address, problem(text.errors.notAnAddress, address));
-  const pinned = await pinHubUrl(url);
-  if (!pinned.ok) return failTask(address, pinned.error);
-  await readFewshot(address, async (options) => rowsFromUrl(pinned.value, { cache: await cache, ...options }), portable(pinned.value.url));
+  const rows = await rowsAt(address);
+  if (rows !== null) await readFewshot(address, rows.read, rows.url);
 }
 
 async function readFewshot(name: string, read: ReadRows, url: string | null): Promise<void> {

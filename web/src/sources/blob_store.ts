@@ -79,8 +79,8 @@ async function openOpfs(): Promise<BlobStore> {
 
 async function openCacheApi(): Promise<BlobStore> {
   const cache = await caches.open(`${ROOT}-files`);
-  // A cache's keys are addresses; "invalid" never resolves (RFC 2606), so these cannot be mistaken for the network's.
-  const address = (folder: string, name: string): string => `https://files.invalid/${folder}/${name}`;
+  // A cache's keys are addresses, here of this origin and of nothing that it serves; nobody but this store looks into this cache.
+  const address = (folder: string, name: string): string => `/${folder}/${name}`;
   const keys = async (): Promise<[folder: string, Request][]> =>
     (await cache.keys()).map((request) => [new URL(request.url).pathname.split("/")[1] ?? "", request]);
   return {
