@@ -31,19 +31,16 @@ pub struct HeadShape {
 /// Nodes that one task covers at least, where there are that many: enough to pay for packing their common path.
 const TASK_NODES: usize = 32;
 
-/// Consecutive nodes that form a chain.
-struct Segment {
-    nodes: std::ops::Range<usize>,
-}
-
-/// Cuts `nodes` into chains of at most `TASK_NODES`, and those into tasks.
-fn tasks(tree: &Tree, nodes: std::ops::Range<usize>) -> Vec<Vec<Segment>> {
-    let mut tasks: Vec<Vec<Segment>> = Vec::new();
+/// Cuts rows, by their nodes in ascending order, into chains of at most `TASK_NODES` rows whose nodes follow one another, and
+/// those into tasks.
+fn tasks(tree: &Tree, nodes: &[usize]) -> Vec<Vec<std::ops::Range<usize>>> {
+    let mut tasks: Vec<Vec<std::ops::Range<usize>>> = Vec::new();
     let mut n_in_task = TASK_NODES;
-    let mut start = nodes.start;
-    while start < nodes.end {
+    let mut start = 0;
+    while start < nodes.len() {
+        let follows = |row: usize| nodes[row] == nodes[row - 1] + 1 && tree.continues(nodes[row]);
         let mut end = start + 1;
-        while end < nodes.end && end - start < TASK_NODES && tree.continues(end) {
+        while end < nodes.len() && end - start < TASK_NODES && follows(end) {
             end += 1;
         }
         if n_in_task >= TASK_NODES {
@@ -51,7 +48,7 @@ fn tasks(tree: &Tree, nodes: std::ops::Range<usize>) -> Vec<Vec<Segment>> {
             n_in_task = 0;
         }
         n_in_task += end - start;
-        tasks.last_mut().expect("pushed at the first turn").push(Segment { nodes: start..end });
+        tasks.last_mut().expect("pushed at the first turn").push(start..end);
         start = end;
     }
     tasks
@@ -98,9 +95,9 @@ impl Packed {
     }
 }
 
-/// Attention of `nodes`; `queries` and `out` are `(nodes, n_heads · head_dim)`, row 0 being the first of `nodes`.
-pub fn attend(pool: &Pool, tree: &Tree, nodes: std::ops::Range<usize>, cache: &LayerCache, shape: HeadShape, queries: &[f32], out: &mut [f32]) {
-    let tasks = tasks(tree, nodes.clone());
+/// Attention of `nodes`, in ascending order; `queries` and `out` are `(nodes, n_heads · head_dim)`.
+pub fn attend(pool: &Pool, tree: &Tree, nodes: &[usize], cache: &LayerCache, shape: HeadShape, queries: &[f32], out: &mut [f32]) {
+    let tasks = tasks(tree, nodes);
     let HeadShape { n_heads, n_kv_heads, head_dim: d } = shape;
     let group = n_heads / n_kv_heads;
     let width = n_heads * d;
@@ -112,22 +109,22 @@ pub fn attend(pool: &Pool, tree: &Tree, nodes: std::ops::Range<usize>, cache: &L
         let mut packed = Packed::default();
         let mut query = vec![0f32; d * ROWS];
         let (mut scores, mut weights) = (Vec::new(), Vec::new());
-        for segment in task {
-            let last = segment.nodes.end - 1;
-            packed.set_path(&tree.path(last), cache, kv_head, shape);
-            // (node, head) pairs, four at a time.
-            let n_pairs = segment.nodes.len() * group;
+        for chain in task {
+            packed.set_path(&tree.path(nodes[chain.end - 1]), cache, kv_head, shape);
+            // (row, head) pairs, four at a time.
+            let n_pairs = chain.len() * group;
             for first in (0..n_pairs).step_by(ROWS) {
                 let pairs = first..n_pairs.min(first + ROWS);
-                let node_of = |pair: usize| segment.nodes.start + pair / group;
+                let row_of = |pair: usize| chain.start + pair / group;
+                let n_seen = |pair: usize| tree.position(nodes[row_of(pair)]) + 1;
                 let column_of = |pair: usize| (kv_head * group + pair % group) * d;
                 for (r, pair) in pairs.clone().enumerate() {
-                    let q = &queries[(node_of(pair) - nodes.start) * width + column_of(pair)..][..d];
+                    let q = &queries[row_of(pair) * width + column_of(pair)..][..d];
                     for (out, &q) in query.chunks_exact_mut(ROWS).zip(q) {
                         out[r] = q * scale;
                     }
                 }
-                let n_visible = tree.position(node_of(pairs.end - 1)) + 1;
+                let n_visible = n_seen(pairs.end - 1);
                 let padded = n_visible.next_multiple_of(COLS);
                 scores.resize(padded * ROWS, 0.0);
                 for block in 0..padded / COLS {
@@ -138,14 +135,14 @@ pub fn attend(pool: &Pool, tree: &Tree, nodes: std::ops::Range<usize>, cache: &L
                 }
                 weights.resize(padded * ROWS, 0.0);
                 // Rows that no pair fills repeat the last one; they are not written out.
-                let n_valid = std::array::from_fn(|r| tree.position(node_of((first + r).min(pairs.end - 1))) + 1);
+                let n_valid = std::array::from_fn(|r| n_seen((first + r).min(pairs.end - 1)));
                 softmax_tile(&mut scores, n_valid, &mut weights);
                 for block in 0..d / COLS {
                     let values = &packed.values[block * packed.capacity * COLS..][..n_visible * COLS];
                     let sums = float_sums(&weights[..n_visible * ROWS], values);
                     for (pair, sums) in pairs.clone().zip(sums.chunks_exact(COLS)) {
-                        let at = (node_of(pair) - nodes.start) * width + column_of(pair) + block * COLS;
-                        // SAFETY: a (node, head) pair belongs to one task.
+                        let at = row_of(pair) * width + column_of(pair) + block * COLS;
+                        // SAFETY: a (row, head) pair belongs to one task.
                         unsafe { out.slice(at, COLS) }.copy_from_slice(sums);
                     }
                 }

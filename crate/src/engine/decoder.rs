@@ -58,6 +58,12 @@ fn forms(precision: Precision, matrices: &[&Matrix]) -> Forms {
     Forms { int: n_int > 0, float: n_int < matrices.len() }
 }
 
+/// Packs RMS-normalised rows; as many as `rows` has of `weight`'s length.
+fn pack_normalised(packed: &mut Rows, pool: &Pool, rows: &[f32], weight: &[f32], eps: f32, forms: Forms) {
+    let d = weight.len();
+    packed.fill(pool, rows.len() / d, d, forms, |row, out| rms_norm(&rows[row * d..][..d], weight, eps, out));
+}
+
 impl Decoder {
     /// A decoder with an empty cache.
     pub fn new(config: DecoderConfig, weights: Arc<Weights>, pool: Pool) -> Self {
@@ -106,62 +112,74 @@ impl Decoder {
         self.kept = next[..chain.len()].to_vec();
     }
 
-    /// Runs nodes through all layers; leaves their hidden states in `buffers.residual`.
-    fn forward(&mut self, tree: &Tree, nodes: std::ops::Range<usize>, precision: Precision) {
+    /// Runs nodes through all layers; leaves the hidden states of `asked` of them, by their rows in order, in `buffers.residual`.
+    ///
+    /// Of what is not asked for, the last layer computes keys and values alone: nobody reads more.
+    fn forward(&mut self, tree: &Tree, nodes: std::ops::Range<usize>, asked: &[usize], precision: Precision) {
         let n = nodes.len();
         let shape = self.shape();
         let c = &self.config;
         let (d_model, d_q, d_kv) = (c.d_model, c.n_heads * c.head_dim, c.n_kv_heads * c.head_dim);
         let weights = Arc::clone(&self.weights);
+        let pool = &self.pool;
         let b = &mut self.buffers;
         b.residual.resize(n * d_model, 0.0);
         for (row, node) in b.residual.chunks_exact_mut(d_model).zip(nodes.clone()) {
             dequantize_row(&weights.embedding, tree.token(node) as usize, row);
         }
-        b.q.resize(n * d_q, 0.0);
         b.k.resize(n * d_kv, 0.0);
         b.v.resize(n * d_kv, 0.0);
-        b.attended.resize(n * d_q, 0.0);
-        b.gate.resize(n * c.d_ff, 0.0);
-        b.up.resize(n * c.d_ff, 0.0);
-        for (layer, cache) in weights.layers.iter().zip(&mut self.cache) {
+        let all: Vec<usize> = nodes.clone().collect();
+        let of_last: Vec<usize> = asked.iter().map(|row| nodes.start + row).collect();
+        for (i, (layer, cache)) in weights.layers.iter().zip(&mut self.cache).enumerate() {
             let Layer { wq, wk, wv, wo, w_gate, w_up, w_down, .. } = layer;
-            let pool = &self.pool;
-            let residual = &b.residual;
-            b.packed.fill(pool, n, d_model, forms(precision, &[wq, wk, wv]), |row, out| {
-                rms_norm(&residual[row * d_model..][..d_model], &layer.attn_norm, c.rms_eps, out);
-            });
-            let sides = [(wq, &layer.bq, &mut b.q), (wk, &layer.bk, &mut b.k), (wv, &layer.bv, &mut b.v)];
-            let sides = sides.map(|(w, bias, out)| Output { w, into: bias.as_ref().map_or(Into::Set, |bias| Into::Biased(bias)), out });
-            matmul(pool, &b.packed, sides, precision);
-            let (q, k) = (Disjoint::new(&mut b.q), Disjoint::new(&mut b.k));
-            pool.run(n, |row| {
-                let position = tree.position(nodes.start + row);
-                // SAFETY: each row is one task's.
-                let sides = unsafe { [(q.slice(row * d_q, d_q), &layer.q_norm), (k.slice(row * d_kv, d_kv), &layer.k_norm)] };
-                for (side, norm) in sides {
-                    for head in side.chunks_exact_mut(c.head_dim) {
+            let is_cut = i + 1 == weights.layers.len() && asked.len() < n;
+            // The nodes that go through the whole layer.
+            let whole = if is_cut { &of_last } else { &all };
+            let n_whole = whole.len();
+            b.q.resize(n_whole * d_q, 0.0);
+            b.attended.resize(n_whole * d_q, 0.0);
+            b.gate.resize(n_whole * c.d_ff, 0.0);
+            b.up.resize(n_whole * c.d_ff, 0.0);
+            let q = Output { w: wq, into: Into::bias(&layer.bq), out: &mut b.q };
+            let k = Output { w: wk, into: Into::bias(&layer.bk), out: &mut b.k };
+            let v = Output { w: wv, into: Into::bias(&layer.bv), out: &mut b.v };
+            pack_normalised(&mut b.packed, pool, &b.residual, &layer.attn_norm, c.rms_eps, forms(precision, &[wq, wk, wv]));
+            if is_cut {
+                matmul(pool, &b.packed, [k, v], precision);
+                for (to, &from) in asked.iter().enumerate() {
+                    b.residual.copy_within(from * d_model..(from + 1) * d_model, to * d_model);
+                }
+                b.residual.truncate(n_whole * d_model);
+                pack_normalised(&mut b.packed, pool, &b.residual, &layer.attn_norm, c.rms_eps, forms(precision, &[wq]));
+                matmul(pool, &b.packed, [q], precision);
+            } else {
+                matmul(pool, &b.packed, [q, k, v], precision);
+            }
+            for (side, nodes, norm) in [(&mut b.q, whole, &layer.q_norm), (&mut b.k, &all, &layer.k_norm)] {
+                let width = side.len() / nodes.len().max(1);
+                let side = Disjoint::new(side);
+                pool.run(nodes.len(), |row| {
+                    // SAFETY: each row is one task's.
+                    for head in unsafe { side.slice(row * width, width) }.chunks_exact_mut(c.head_dim) {
                         if let Some(norm) = norm {
                             rms_norm(&head.to_vec(), norm, c.rms_eps, head);
                         }
-                        self.rope.rotate(head, position, c.rope_layout);
+                        self.rope.rotate(head, tree.position(nodes[row]), c.rope_layout);
                     }
-                }
-            });
+                });
+            }
             cache.keys[nodes.start * d_kv..nodes.end * d_kv].copy_from_slice(&b.k);
             cache.values[nodes.start * d_kv..nodes.end * d_kv].copy_from_slice(&b.v);
-            attend(pool, tree, nodes.clone(), cache, shape, &b.q, &mut b.attended);
+            attend(pool, tree, whole, cache, shape, &b.q, &mut b.attended);
             let attended = &b.attended;
-            b.packed.fill(pool, n, d_q, forms(precision, &[wo]), |row, out| out.copy_from_slice(&attended[row * d_q..][..d_q]));
+            b.packed.fill(pool, n_whole, d_q, forms(precision, &[wo]), |row, out| out.copy_from_slice(&attended[row * d_q..][..d_q]));
             matmul(pool, &b.packed, [Output { w: wo, into: Into::Add, out: &mut b.residual }], precision);
-            let residual = &b.residual;
-            b.packed.fill(pool, n, d_model, forms(precision, &[w_gate, w_up]), |row, out| {
-                rms_norm(&residual[row * d_model..][..d_model], &layer.ffn_norm, c.rms_eps, out);
-            });
+            pack_normalised(&mut b.packed, pool, &b.residual, &layer.ffn_norm, c.rms_eps, forms(precision, &[w_gate, w_up]));
             let gated = [(w_gate, &mut b.gate), (w_up, &mut b.up)].map(|(w, out)| Output { w, into: Into::Set, out });
             matmul(pool, &b.packed, gated, precision);
             let (gate, up) = (&b.gate, &b.up);
-            b.packed.fill(pool, n, c.d_ff, forms(precision, &[w_down]), |row, out| {
+            b.packed.fill(pool, n_whole, c.d_ff, forms(precision, &[w_down]), |row, out| {
                 out.copy_from_slice(&gate[row * c.d_ff..][..c.d_ff]);
                 silu_mul(out, &up[row * c.d_ff..][..c.d_ff]);
             });
@@ -170,16 +188,15 @@ impl Decoder {
     }
 
     /// Packs the normalised hidden states of some rows of `buffers.residual` for the output layer.
-    fn pack_head(&mut self, rows: &[usize], precision: Precision) -> Result<()> {
+    fn pack_head(&mut self, rows: std::ops::Range<usize>, precision: Precision) -> Result<()> {
         let d = self.config.d_model;
         let b = &mut self.buffers;
-        if rows.iter().any(|&row| b.residual[row * d..][..d].iter().any(|v| !v.is_finite())) {
+        let residual = &b.residual[rows.start * d..rows.end * d];
+        if residual.iter().any(|v| !v.is_finite()) {
             return Err(EvalError::new(ErrorKind::WeightsFormat, "the model's hidden state is not finite; the file may be damaged"));
         }
-        let residual = &b.residual;
-        b.packed.fill(&self.pool, rows.len(), d, forms(precision, &[self.weights.output()]), |i, out| {
-            rms_norm(&residual[rows[i] * d..][..d], &self.weights.output_norm, self.config.rms_eps, out);
-        });
+        let forms = forms(precision, &[self.weights.output()]);
+        pack_normalised(&mut b.packed, &self.pool, residual, &self.weights.output_norm, self.config.rms_eps, forms);
         Ok(())
     }
 
@@ -224,8 +241,8 @@ impl Decoder {
         let mut start = 0;
         while start < tokens.len() {
             let end = tokens.len().min(start + STRETCH_NODES);
-            self.forward(&tree, start..end, precision);
-            self.pack_head(&(0..end - start).collect::<Vec<_>>(), precision)?;
+            self.forward(&tree, start..end, &(0..end - start).collect::<Vec<_>>(), precision);
+            self.pack_head(0..end - start, precision)?;
             let logits = Output { w: self.weights.output(), into: Into::Set, out: &mut all[start * n_vocab..end * n_vocab] };
             matmul(&self.pool, &self.buffers.packed, [logits], precision);
             start = end;
@@ -255,14 +272,13 @@ impl Engine for Decoder {
         let mut start = tree.n_kept();
         while start < tree.len() {
             let end = tree.len().min(start + STRETCH_NODES);
-            self.forward(&tree, start..end, precision);
-            let asked: Vec<_> = wanted.range(start..end).collect();
-            for asked in asked.chunks(HEAD_ROWS) {
-                let rows: Vec<usize> = asked.iter().map(|(&node, _)| node - start).collect();
-                self.pack_head(&rows, precision)?;
-                let targets: Vec<(usize, u32)> = asked.iter().enumerate().flat_map(|(row, (_, t))| t.iter().map(move |t| (row, t.2))).collect();
+            let (rows, asked): (Vec<usize>, Vec<_>) = wanted.range(start..end).map(|(node, asked)| (node - start, asked)).unzip();
+            self.forward(&tree, start..end, &rows, precision);
+            for (i, asked) in asked.chunks(HEAD_ROWS).enumerate() {
+                self.pack_head(i * HEAD_ROWS..i * HEAD_ROWS + asked.len(), precision)?;
+                let targets: Vec<(usize, u32)> = asked.iter().enumerate().flat_map(|(row, t)| t.iter().map(move |t| (row, t.2))).collect();
                 let found = head::score(&self.pool, &self.buffers.packed, self.weights.output(), precision, &targets);
-                for ((s, t, _), score) in asked.iter().flat_map(|(_, t)| t.iter()).zip(found) {
+                for ((s, t, _), score) in asked.iter().flat_map(|t| t.iter()).zip(found) {
                     scores[*s][*t] = score;
                 }
             }

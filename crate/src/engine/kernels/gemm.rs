@@ -64,6 +64,13 @@ pub enum Into<'a> {
     Add,
 }
 
+impl<'a> Into<'a> {
+    /// With a bias where there is one.
+    pub fn bias(bias: &'a Option<Vec<f32>>) -> Self {
+        bias.as_ref().map_or(Self::Set, |bias| Self::Biased(bias))
+    }
+}
+
 /// One matrix that rows are multiplied with, and where the products go.
 pub struct Output<'a> {
     /// The weights.
