@@ -8,6 +8,7 @@ import { strToU8, zipSync } from "fflate";
 import { DEFAULT_SPEC } from "./defaults.ts";
 import * as state from "./state.ts";
 import { text } from "./text.ts";
+import { until } from "./until.ts";
 import { parseCatalog, type CatalogEntry } from "./sources/catalog.ts";
 import { askPersistence, openCache, storageState } from "./sources/cache.ts";
 import { nameOf, type Progress } from "./sources/download.ts";
@@ -580,7 +581,8 @@ const refresh = latest(async () => {
   await refreshOpened();
   clearTimeout(bootstrapTimer);
   bootstrapTimer = setTimeout(() => void refreshBootstrap(), BOOTSTRAP_PAUSE_MS);
-  if (state.isBusy.value) await new Promise((resolve) => setTimeout(resolve, Math.max(REPORT_PAUSE_MS, 3 * (performance.now() - began))));
+  // The last report comes as soon as the run is over.
+  await until(() => !state.isBusy.value, Math.max(REPORT_PAUSE_MS, 3 * (performance.now() - began)));
 });
 
 async function refreshBootstrap(): Promise<void> {

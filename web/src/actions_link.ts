@@ -3,7 +3,6 @@
 // In: events of the views, the address's fragment. Out: state. Nothing of a link is fetched or run before a person asks for it,
 // and no file stands in for another: each is known by its hash.
 
-import { effect } from "@preact/signals";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { analysis, cache, chooseModelFiles, fetchModel, hashed, loadModel, setSpec, setTask, startRun } from "./actions.ts";
@@ -15,6 +14,7 @@ import type { DataRef, FileRef, RunLink } from "./share/link.ts";
 import { checkFile, quickPositions } from "./share/verify.ts";
 import * as state from "./state.ts";
 import { ok, type Result } from "./result.ts";
+import { until } from "./until.ts";
 import type { EvalErrorLike } from "./worker/protocol.ts";
 
 /** Looks at the address now and whenever its fragment changes. */
@@ -89,17 +89,6 @@ function textOf(file: state.TaskFile | null): Result<string | null, EvalErrorLik
   }
 }
 
-/** Resolves once a condition on the state holds. */
-const until = (holds: () => boolean): Promise<void> =>
-  new Promise((resolve) => {
-    let isOver = false;
-    const stop = effect(() => {
-      if (isOver || !holds()) return;
-      isOver = true;
-      resolve();
-      queueMicrotask(() => stop());
-    });
-  });
 
 // Running a link again
 
