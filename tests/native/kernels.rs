@@ -136,6 +136,8 @@ proptest! {
             let mut all = a8.dot(b8).to_array().to_vec();
             all.extend(I::splat_pair(&a[3..]).dot(b8).to_array());
             all.extend(a8.dot(b8).add(b8.dot(b8)).sub(I::Int32::splat(77)).to_array());
+            all.extend(a8.even().to_array());
+            all.extend(a8.odd().to_array());
             let mut out = [0i16; 8];
             for v in I::transpose_pairs([a8, b8, I::splat_pair(b), I::splat_pair(a)]) {
                 v.store(&mut out);

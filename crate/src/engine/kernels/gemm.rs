@@ -4,7 +4,7 @@
 //! Work is shared out over columns; a panel is unpacked by whoever computes it, so a matrix is never held twice.
 
 use super::kind::TensorKind;
-use super::lanes::{I16x8, Int16};
+use super::lanes::{F32x4, Float32, I16x8, Int16, Int32};
 use super::pool::{Disjoint, Pool};
 use super::rows::{Outlier, Rows};
 use super::tile::{float_sums, int_sums, IntPanel, COLS, ROWS};
@@ -148,15 +148,22 @@ fn int_columns<F: Unpack>(rows: &Rows, w: &Matrix, columns: std::ops::Range<usiz
 }
 
 /// Adds what the tile's outliers contribute: value · (scale · weight + min), each in float32.
+#[inline(never)]
 fn add_outliers(outliers: &[Outlier], panel: IntPanel, run: usize, sums: &mut [f32; ROWS * COLS]) {
+    // A power of two, which the compiler does not know.
+    let run_bits = run.trailing_zeros();
     for o in outliers {
-        let weights = &panel.values[o.k / 2 * 2 * COLS..][..2 * COLS];
-        let scales = &panel.scales[o.k / run * COLS..][..COLS];
+        let pairs = &panel.values[o.k / 2 * 2 * COLS..][..2 * COLS];
+        let at = (o.k >> run_bits) * COLS;
         let out = &mut sums[o.row * COLS..][..COLS];
-        for c in 0..COLS {
-            let product = scales[c] * f32::from(weights[2 * c + o.k % 2]);
-            let weight = if panel.mins.is_empty() { product } else { product + panel.mins[o.k / run * COLS + c] };
-            out[c] += o.value * weight;
+        for c in [0, 4] {
+            let pair = I16x8::load(&pairs[2 * c..]);
+            let weight = if o.k % 2 == 0 { pair.even() } else { pair.odd() };
+            let mut weight = F32x4::load(&panel.scales[at + c..]).mul(weight.to_float());
+            if !panel.mins.is_empty() {
+                weight = weight.add(F32x4::load(&panel.mins[at + c..]));
+            }
+            F32x4::load(&out[c..]).add(F32x4::splat(o.value).mul(weight)).store(&mut out[c..]);
         }
     }
 }

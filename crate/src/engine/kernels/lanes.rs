@@ -34,6 +34,10 @@ pub trait Int16: Copy {
     fn splat_pair(src: &[i16]) -> Self;
     /// Lane `i` is `a[2i]·b[2i] + a[2i+1]·b[2i+1]`, exact for all inputs but four times −32768, which no caller has.
     fn dot(self, other: Self) -> Self::Int32;
+    /// The first of each pair, sign-extended.
+    fn even(self) -> Self::Int32;
+    /// The second of each pair, sign-extended.
+    fn odd(self) -> Self::Int32;
     /// Writes eight elements. Panics if the slice is shorter.
     fn store(self, dst: &mut [i16]);
     /// Four vectors of four pairs → four vectors, of which the first has the first pairs, and so on.

@@ -154,8 +154,12 @@ fn two_largest(run: &[f32]) -> (f32, f32) {
         second = second.max(first.min(v));
         first = first.max(v);
     }
-    let candidates = first.to_array().into_iter().chain(second.to_array());
-    candidates.fold((0f32, 0f32), |(a, b), v| if v > a { (v, a) } else { (a, b.max(v)) })
+    let (mut a, mut b) = (0f32, 0f32);
+    for v in first.to_array() {
+        (a, b) = if v > a { (v, a) } else { (a, b.max(v)) };
+    }
+    // Each lane's second is not above its first.
+    (a, second.to_array().into_iter().fold(b, f32::max))
 }
 
 /// Quantises row `r` of a tile; outliers are set to zero in `row`. `per_32` and `per_16` are the tile's scales and sums.

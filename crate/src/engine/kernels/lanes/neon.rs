@@ -50,6 +50,16 @@ impl Int16 for I16x8 {
         })
     }
     #[inline(always)]
+    fn even(self) -> I32x4 {
+        // SAFETY: NEON is part of the target.
+        I32x4(unsafe { vshrq_n_s32::<16>(vshlq_n_s32::<16>(vreinterpretq_s32_s16(self.0))) })
+    }
+    #[inline(always)]
+    fn odd(self) -> I32x4 {
+        // SAFETY: NEON is part of the target.
+        I32x4(unsafe { vshrq_n_s32::<16>(vreinterpretq_s32_s16(self.0)) })
+    }
+    #[inline(always)]
     fn store(self, dst: &mut [i16]) {
         let dst = &mut dst[..8];
         // SAFETY: the slice above has eight elements.

@@ -29,6 +29,14 @@ impl Int16 for I16x8 {
         I32x4(std::array::from_fn(|i| product(2 * i).wrapping_add(product(2 * i + 1))))
     }
     #[inline(always)]
+    fn even(self) -> I32x4 {
+        I32x4(std::array::from_fn(|i| i32::from(self.0[2 * i])))
+    }
+    #[inline(always)]
+    fn odd(self) -> I32x4 {
+        I32x4(std::array::from_fn(|i| i32::from(self.0[2 * i + 1])))
+    }
+    #[inline(always)]
     fn store(self, dst: &mut [i16]) {
         dst[..8].copy_from_slice(&self.0);
     }

@@ -45,6 +45,16 @@ impl Int16 for I16x8 {
         I32x4(unsafe { _mm_madd_epi16(self.0, other.0) })
     }
     #[inline(always)]
+    fn even(self) -> I32x4 {
+        // SAFETY: SSE2 is part of the target.
+        I32x4(unsafe { _mm_srai_epi32::<16>(_mm_slli_epi32::<16>(self.0)) })
+    }
+    #[inline(always)]
+    fn odd(self) -> I32x4 {
+        // SAFETY: SSE2 is part of the target.
+        I32x4(unsafe { _mm_srai_epi32::<16>(self.0) })
+    }
+    #[inline(always)]
     fn store(self, dst: &mut [i16]) {
         let dst = &mut dst[..8];
         // SAFETY: the slice above has eight elements; the store needs no alignment.

@@ -41,6 +41,14 @@ impl Int16 for I16x8 {
         I32x4(i32x4_dot_i16x8(self.0, other.0))
     }
     #[inline(always)]
+    fn even(self) -> I32x4 {
+        I32x4(i32x4_shr(i32x4_shl(self.0, 16), 16))
+    }
+    #[inline(always)]
+    fn odd(self) -> I32x4 {
+        I32x4(i32x4_shr(self.0, 16))
+    }
+    #[inline(always)]
     fn store(self, dst: &mut [i16]) {
         let dst = &mut dst[..8];
         // SAFETY: the slice above has eight elements; v128 stores need no alignment.
