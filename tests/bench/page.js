@@ -27,7 +27,7 @@ window.wllama = async ({ model, n_tokens, n_threads, repeats }) => {
   const peer = new Wllama({ "single-thread/wllama.wasm": "/wllama/single-thread/wllama.wasm", "multi-thread/wllama.wasm": "/wllama/multi-thread/wllama.wasm" }, { suppressNativeLog: true });
   await peer.loadModel([await blob(model)], { n_ctx: 1024, n_batch: 512, n_threads });
   const values = [];
-  await peer.decode(tokens(8), {});
+  await peer.decode(tokens(n_tokens), {});
   for (let i = 0; i < repeats; i++) {
     await peer.kvClear();
     const start = performance.now();
