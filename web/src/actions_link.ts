@@ -89,7 +89,6 @@ function textOf(file: state.TaskFile | null): Result<string | null, EvalErrorLik
   }
 }
 
-
 // Running a link again
 
 /** Files that a person gave for the link, by hash. */

@@ -7,7 +7,7 @@ use super::kind::TensorKind;
 use super::lanes::{F32x4, Float32, I16x8, Int16, Int32};
 use super::pool::{Disjoint, Pool};
 use super::rows::{Outlier, Rows};
-use super::tile::{float_sums, int_sums, IntPanel, COLS, ROWS};
+use super::tile::{float_sums, int_sums, interleave, IntPanel, COLS, ROWS};
 use super::unpack::{widen, with_format, Unpack};
 use crate::spec::Precision;
 
@@ -181,12 +181,7 @@ fn unpack_quad<F: Unpack>(quad: [&[u8]; 4], half: usize, values: &mut [i16], sca
             F::unpack(&quad[c][block * F::BYTES..][..F::BYTES], &mut blocks[c], &mut quad_scales[c], &mut quad_mins[c]);
         }
         let out = &mut values[block * F::LEN * COLS..][..F::LEN * COLS];
-        for (i, out) in out.chunks_exact_mut(8 * COLS).enumerate() {
-            let pairs = I16x8::transpose_pairs(std::array::from_fn(|c| I16x8::load(&blocks[c][8 * i..8 * i + 8])));
-            for (pair, out) in pairs.into_iter().zip(out.chunks_exact_mut(2 * COLS)) {
-                pair.store(&mut out[8 * half..8 * half + 8]);
-            }
-        }
+        interleave(blocks.each_ref().map(|block| &block[..F::LEN]), COLS, 4 * half, out);
         for run in 0..runs {
             let at = (block * runs + run) * COLS + 4 * half;
             for c in 0..4 {

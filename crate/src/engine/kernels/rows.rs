@@ -5,9 +5,9 @@
 //! One value that stands out from its neighbours would cost them their precision (language models have such channels): it is
 //! taken out and multiplied as a float ([`Outlier`]). Rows that fill up the last tile are zero.
 
-use super::lanes::{F32x4, Float32, I16x8, I32x4, Int16, Int32};
+use super::lanes::{F32x4, Float32, I32x4, Int16, Int32};
 use super::pool::{Disjoint, Pool};
-use super::tile::{IntRows, ROWS};
+use super::tile::{interleave, IntRows, ROWS};
 
 /// Elements that share an activation scale.
 pub const RUN: usize = 32;
@@ -116,7 +116,7 @@ impl Rows {
                     quantise(&mut buffer, r, &mut quantised[r * k..][..k], [s32, m32], [s16, m16], outliers);
                 }
             }
-            interleave(&quantised, values);
+            interleave(std::array::from_fn(|r| &quantised[r * n_int / ROWS..][..n_int / ROWS]), ROWS, 0, values);
         });
     }
 
@@ -195,17 +195,6 @@ fn quantise(row: &mut [f32], r: usize, values: &mut [i16], per_32: [&mut [f32]; 
         for (half, &sum) in halves.iter().enumerate() {
             per_16[0][(2 * run + half) * ROWS + r] = scale;
             per_16[1][(2 * run + half) * ROWS + r] = scale * sum as f32;
-        }
-    }
-}
-
-/// Four quantised rows, `[row][k]`, to the layout of the integer tile, `[pair][row][2]`.
-fn interleave(rows: &[i16], tile: &mut [i16]) {
-    let k = rows.len() / ROWS;
-    for (i, out) in tile.chunks_exact_mut(8 * ROWS).enumerate() {
-        let pairs = I16x8::transpose_pairs(std::array::from_fn(|r| I16x8::load(&rows[r * k + 8 * i..][..8])));
-        for (pair, out) in pairs.into_iter().zip(out.chunks_exact_mut(2 * ROWS)) {
-            pair.store(out);
         }
     }
 }

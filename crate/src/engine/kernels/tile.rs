@@ -121,6 +121,19 @@ pub fn float_tile<F: Float32>(rows: &[f32], panel: &[f32], out: &mut [f32; ROWS 
 /// Length in `k` of a run of [`float_tile`]: long enough that writing the tile costs little, short enough to bound the error.
 pub const FLOAT_RUN: usize = 64;
 
+/// Four rows or columns, `[k]` each, to their places in the layout above: `[pair][width][2]`, the first of them at place `at`.
+///
+/// Their length is a multiple of eight.
+#[inline(always)]
+pub fn interleave(four: [&[i16]; 4], width: usize, at: usize, out: &mut [i16]) {
+    for (i, out) in out.chunks_exact_mut(8 * width).enumerate() {
+        let pairs = I16x8::transpose_pairs(four.map(|values| I16x8::load(&values[8 * i..8 * i + 8])));
+        for (pair, out) in pairs.into_iter().zip(out.chunks_exact_mut(2 * width)) {
+            pair.store(&mut out[2 * at..2 * at + 8]);
+        }
+    }
+}
+
 /// One integer tile from zero. A function of its own for the sake of browsers' compilers, which allot registers per function.
 #[inline(never)]
 pub fn int_sums(rows: IntRows, panel: IntPanel, pairs: usize) -> [f32; ROWS * COLS] {
